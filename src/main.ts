@@ -1,7 +1,7 @@
 import { loadPrompts } from "./agents/load-prompts.ts";
 import { openAccess } from "./app/access.ts";
 import { createAddress } from "./app/start/address.ts";
-import { problemsOf, type Colloquy, type StartOptions } from "./app/start/colloquy.ts";
+import { problemsOf, type Colloquy, type ColloquyOptions } from "./app/start/colloquy.ts";
 import { openDefinitions } from "./app/definitions.ts";
 import { openHttp } from "./app/http.ts";
 import { openKnowledge } from "./app/knowledge.ts";
@@ -31,7 +31,7 @@ export type { Colloquy };
 const graceMs = 10_000;
 
 /** Opens the parts of a server, each from those before it. They are closed in reverse, also those of a start that fails. */
-export async function startColloquy(config: Config, options: StartOptions): Promise<Colloquy> {
+export async function startColloquy(config: Config, options: ColloquyOptions): Promise<Colloquy> {
   const { log, works = true, quiet = false } = options;
   await using opening = createOpening(log);
   const { add } = opening;

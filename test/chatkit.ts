@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { StreamEvent } from "../src/http/dialects/chatkit/stream-events.ts";
-import type { Page, Thread, ThreadItem } from "../src/http/dialects/chatkit/thread-items.ts";
+import type { ChatKitPage, Thread, ThreadItem } from "../src/http/dialects/chatkit/thread-items.ts";
 
 export type Streamed = { readonly response: Response; readonly text: string; readonly events: readonly StreamEvent[] };
 
@@ -57,7 +57,7 @@ export function createChatKit(url: () => string): ChatKit {
     say: (threadId, text) =>
       chatkit.stream({ type: "threads.add_user_message", params: { thread_id: threadId, input: input(text) } }),
     items: async (threadId, page = { order: "asc" }) =>
-      (await chatkit.ask<Page<ThreadItem>>("items.list", { thread_id: threadId, ...page })).data,
+      (await chatkit.ask<ChatKitPage<ThreadItem>>("items.list", { thread_id: threadId, ...page })).data,
   };
   return chatkit;
 }

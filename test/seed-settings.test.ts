@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { loadConfig } from "../src/config/load.ts";
 import { modelChoiceOf } from "../src/config/schema.ts";
 import { type Colloquy, startColloquy } from "../src/main.ts";
-import { chooseBackend, type Probe } from "../src/models/discovery/probe.ts";
+import { chooseBackend, type BackendProbe } from "../src/models/discovery/probe.ts";
 import { createModels } from "../src/models/registry.ts";
 import { silentLog } from "../src/protocol/base/log.ts";
 import { type ModelServer, startModelServer } from "./model-servers/model-server.ts";
@@ -117,9 +117,9 @@ async function searchesTheWeb(): Promise<void> {
 }
 
 /** The model that is chosen by these settings, beside another server that was found too, is asked with them. */
-async function asksOllama(other: Probe["kind"]): Promise<void> {
+async function asksOllama(other: BackendProbe["kind"]): Promise<void> {
   const config = loadConfig({ env: settings, cwd: temporaryFolder("settings") });
-  const found = (kind: Probe["kind"]): Probe => ({
+  const found = (kind: BackendProbe["kind"]): BackendProbe => ({
     kind,
     url: models.url,
     outcome: "found",

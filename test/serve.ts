@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { createAgentRegistry } from "../src/agents/load.ts";
 import { createApp } from "../src/http/app.ts";
-import type { Route } from "../src/http/server/endpoint.ts";
+import type { EndpointRoute } from "../src/http/server/endpoint.ts";
 import type { Services } from "../src/http/server/services.ts";
 import type { Caller } from "../src/protocol/base/callers.ts";
 import { silentLog } from "../src/protocol/base/log.ts";
@@ -59,7 +59,7 @@ export function servicesWith(given: Pick<Services, "models"> & Partial<Services>
 export type Serving = { readonly app: FastifyInstance; readonly url: string; close(): Promise<void> };
 
 /** A server on loopback, on a free port unless one is given. */
-export async function serve(services: Services, asked = 0, more: readonly Route[] = []): Promise<Serving> {
+export async function serve(services: Services, asked = 0, more: readonly EndpointRoute[] = []): Promise<Serving> {
   const app = await createApp(services, more);
   await app.listen({ host: "127.0.0.1", port: asked });
   const { port } = app.server.address() as AddressInfo;

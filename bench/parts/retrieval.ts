@@ -7,7 +7,7 @@ import type { Database } from "../../src/store/driver/database.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import { openDatabase } from "../../src/store/driver/open.ts";
 import { ensureIndexes } from "../../src/store/knowledge/indexes.ts";
-import { createSearch, type Question } from "../../src/store/knowledge/search.ts";
+import { createSearch, type SearchRequest } from "../../src/store/knowledge/search.ts";
 import { type Bench, type Part, withOwned } from "../part.ts";
 import { addDocument, makeData, newCollection, readCranfield, wholeChunk } from "../retrieval-data.ts";
 import type { Row } from "../rows.ts";
@@ -83,7 +83,11 @@ async function fill(database: Database, count: number): Promise<{ collection: Co
 async function ask(
   database: Database,
   collection: Collection,
-  { retrieval, questions, rounds }: { retrieval: Question["retrieval"]; questions: readonly Asked[]; rounds: number },
+  {
+    retrieval,
+    questions,
+    rounds,
+  }: { retrieval: SearchRequest["retrieval"]; questions: readonly Asked[]; rounds: number },
 ): Promise<{ readonly times: number[]; readonly found: ReadonlySet<number>[] }> {
   const search = createSearch();
   const times: number[] = [];

@@ -7,7 +7,7 @@ import { faultsOfPrompt, fillPrompt, promptPlaceholders } from "./prompt-placeho
 
 export type PromptProblem = { readonly file: string; readonly line?: number; readonly message: string };
 
-export type Prompt = {
+export type LoadedPrompt = {
   readonly name: string;
   readonly text: string;
   /** The user's file; absent: it is built in. */
@@ -17,7 +17,7 @@ export type Prompt = {
 /** All prompts by name. `get` throws NotFound. */
 export type PromptRegistry = {
   get(name: string): string;
-  list(): readonly Prompt[];
+  list(): readonly LoadedPrompt[];
   /** Takes in what has changed in the user's folder; for the start of a run. Looks at most once a second, and never throws. */
   refresh(): Promise<void>;
 };
@@ -90,7 +90,7 @@ export function promptFiller(prompts: PromptRegistry, name: string) {
   };
 }
 
-type Prompts = ReadonlyMap<string, Prompt>;
+type Prompts = ReadonlyMap<string, LoadedPrompt>;
 type ReadFolder = {
   readonly prompts: Prompts;
   /** Names whose file can't be used now. */
@@ -113,7 +113,7 @@ function merge(from: { readonly builtIn: Prompts; readonly last: Prompts; readon
 }
 
 async function loadBuiltIn(): Promise<Prompts> {
-  const prompts = new Map<string, Prompt>();
+  const prompts = new Map<string, LoadedPrompt>();
   for (const name of promptPlaceholders.keys()) {
     const read = await readPrompt(name, join(builtInFolder, `${name}.txt`));
     if (read?.text === undefined) throw new Error(`The built-in prompt ${name} can't be used.`);
@@ -123,7 +123,7 @@ async function loadBuiltIn(): Promise<Prompts> {
 }
 
 async function readFolder(folder: string | undefined): Promise<ReadFolder> {
-  const prompts = new Map<string, Prompt>();
+  const prompts = new Map<string, LoadedPrompt>();
   const faulty = new Set<string>();
   const problems: PromptProblem[] = [];
   try {

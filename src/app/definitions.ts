@@ -38,7 +38,7 @@ export type OpenDefinitions = {
   readonly close: () => Promise<void>;
 };
 
-type Deps = {
+type DefinitionsDeps = {
   readonly store: Pick<Store, "database" | "secret">;
   readonly models: Pick<OpenedModels, "choice" | "changeable" | "callLog" | "isOwn" | "addresses" | "hide">;
   readonly mcp: Pick<OpenMcp, "servers">;
@@ -49,7 +49,7 @@ type Deps = {
 };
 
 /** Agents, models and MCP servers as they are defined anywhere, and how admins define them. */
-export async function openDefinitions(config: Config, deps: Deps): Promise<OpenDefinitions> {
+export async function openDefinitions(config: Config, deps: DefinitionsDeps): Promise<OpenDefinitions> {
   const { store, tools, rooms, works, log } = deps;
   const { choice, changeable: models, callLog, isOwn, addresses, hide } = deps.models;
   const { servers } = deps.mcp;

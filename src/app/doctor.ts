@@ -11,7 +11,7 @@ import { spaceFindings } from "./space.ts";
 import type { Models } from "../models/registry.ts";
 import { findModels } from "../models/discovery/find-models.ts";
 import { nearNames } from "../protocol/base/near-names.ts";
-import type { Probe } from "../models/discovery/probe.ts";
+import type { BackendProbe } from "../models/discovery/probe.ts";
 import type { Tool } from "../protocol/agents/tools.ts";
 import { strategies } from "../run/strategies/strategies.ts";
 import type { DefinitionKey } from "../store/definitions.ts";
@@ -77,7 +77,7 @@ export function* examineAllowances(policy: ApprovalPolicy, agents: readonly Agen
   for (const { id, approval } of agents) yield* told(`agent ${id}`, approval);
 }
 
-export async function* examineModels(config: Config, probes: readonly Probe[]): AsyncGenerator<Finding> {
+export async function* examineModels(config: Config, probes: readonly BackendProbe[]): AsyncGenerator<Finding> {
   for (const probe of probes) {
     yield {
       grade: probe.outcome === "found" ? "ok" : "note",

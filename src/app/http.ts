@@ -7,20 +7,20 @@ import type { Services } from "../http/server/services.ts";
 import type { Log } from "../protocol/base/log.ts";
 import { version } from "../protocol/base/version.ts";
 import { type OpenAccess, serverSettingsOf } from "./access.ts";
-import type { Address } from "./start/address.ts";
+import type { ServerAddress } from "./start/address.ts";
 import { type Capability, createOpening, findingsOf, healthOf } from "./start/opening.ts";
 import type { Store } from "./store.ts";
 
 export type OpenHttp = { readonly url: string; readonly close: () => Promise<void> };
 
-type Deps = {
+type HttpDeps = {
   /** Those of all parts. */
   readonly services: Omit<Services, "page" | "health" | "examine" | "server" | "log" | "version">;
   /** In the order in which doctor and health tell of them. */
   readonly parts: readonly Capability[];
   readonly store: Pick<Store, "database">;
   readonly access: Pick<OpenAccess, "counts">;
-  readonly address: Pick<Address, "set">;
+  readonly address: Pick<ServerAddress, "set">;
   readonly log: Log;
   readonly quiet: boolean;
   /** How long answers that are under way may take at stop. */
@@ -28,7 +28,7 @@ type Deps = {
 };
 
 /** Answers over HTTP. Closed before anything else, so that probes hear at once that this node stops. */
-export async function openHttp(config: Config, deps: Deps): Promise<OpenHttp> {
+export async function openHttp(config: Config, deps: HttpDeps): Promise<OpenHttp> {
   const { services, parts, store, access, address, log, quiet, graceMs } = deps;
   await using opening = createOpening(log);
   const routes = parts.flatMap((part) => part.routes ?? []);

@@ -20,7 +20,7 @@ export type OpenKnowledge = {
   readonly close: () => Promise<void>;
 };
 
-type Deps = {
+type KnowledgeDeps = {
   readonly store: Pick<Store, "database" | "fileProof">;
   readonly space: Pick<OpenSpace, "checkDisk">;
   readonly log: Log;
@@ -29,7 +29,7 @@ type Deps = {
 };
 
 /** Collections of documents, and how passages are found in them. */
-export async function openKnowledge(config: Config, deps: Deps): Promise<OpenKnowledge> {
+export async function openKnowledge(config: Config, deps: KnowledgeDeps): Promise<OpenKnowledge> {
   const { store, log, works } = deps;
   await using opening = createOpening(log);
   const database = store.database.listing;
@@ -47,7 +47,7 @@ export async function openKnowledge(config: Config, deps: Deps): Promise<OpenKno
 /** Collections as they are configured; what was left over is removed at the start and each hour. */
 async function openCollections(
   config: Config,
-  { store, space, log, works, onReady }: Deps & { readonly onReady: (collectionId: string) => void },
+  { store, space, log, works, onReady }: KnowledgeDeps & { readonly onReady: (collectionId: string) => void },
 ): Promise<Knowledge> {
   const { fileProof } = store;
   const { rag, data } = config;

@@ -8,7 +8,7 @@ import { createMcpCredentials } from "../store/secrets/mcp-credentials.ts";
 import { createMcpServers, findingOf, type McpServers } from "../tools/mcp/mcp-servers.ts";
 import { createMcpSignIns } from "../tools/mcp/sign-in/mcp-sign-ins.ts";
 import { createSignIns } from "../tools/mcp/sign-in/sign-ins.ts";
-import type { Address } from "./start/address.ts";
+import type { ServerAddress } from "./start/address.ts";
 import type { Store } from "./store.ts";
 import type { OpenTasks } from "./tasks.ts";
 
@@ -21,16 +21,16 @@ export type OpenMcp = {
   readonly close: () => Promise<void>;
 };
 
-type Deps = {
+type McpDeps = {
   readonly store: Pick<Store, "database" | "secret">;
   readonly tasks: Pick<OpenTasks, "source">;
-  readonly address: Address;
+  readonly address: ServerAddress;
   readonly log: Log;
   readonly works: boolean;
 };
 
 /** The MCP servers whose tools there are, and how users sign in to them. */
-export function openMcp(config: Config, { store, tasks, address, log, works }: Deps): OpenMcp {
+export function openMcp(config: Config, { store, tasks, address, log, works }: McpDeps): OpenMcp {
   const { database, secret } = store;
   const credentials = createMcpCredentials(database.query, secret);
   const signIns = createSignIns({ credentials, secret, base: address.base });

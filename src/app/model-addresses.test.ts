@@ -13,7 +13,7 @@ import { findModels } from "../models/discovery/find-models.ts";
 import { createModels } from "../models/registry.ts";
 import { modelAddressesOf } from "./model-addresses.ts";
 
-type Wish = {
+type AddressCase = {
   readonly mode?: "local" | "accounts";
   readonly modelHosts?: readonly string[] | undefined;
   /** What each name resolves to, one after the other; the last one stays. */
@@ -28,7 +28,7 @@ beforeEach(() => void ([asksBefore, looksBefore] = [served.requests.length, serv
 /** Requests that reached the server in this test, questions about itself too. */
 const reached = () => served.requests.length - asksBefore + served.asked.length - looksBefore;
 
-function addresses({ mode = "accounts", modelHosts, names = {} }: Wish) {
+function addresses({ mode = "accounts", modelHosts, names = {} }: AddressCase) {
   const config = configSchema.parse({ auth: { mode }, definitions: { modelHosts } });
   const times = new Map<string, number>();
   const resolve = async (name: string) => {
@@ -44,7 +44,7 @@ function addresses({ mode = "accounts", modelHosts, names = {} }: Wish) {
 const at = (baseUrl: string): ModelConfig => ({ id: "m", provider: "openai", model: "served", baseUrl, apiKey: "k" });
 const ollamaAt = (baseUrl: string): ModelConfig => ({ id: "m", provider: "ollama", model: "served", baseUrl });
 
-function modelsOf(context: TestContext, config: ModelConfig, wish: Wish, ofAdmins = ["m"]) {
+function modelsOf(context: TestContext, config: ModelConfig, wish: AddressCase, ofAdmins = ["m"]) {
   const models = createModels({ models: [config], ofAdmins, connect: addresses(wish).connect, retries: 0 });
   context.after(models.close);
   const ask = () =>
@@ -52,7 +52,7 @@ function modelsOf(context: TestContext, config: ModelConfig, wish: Wish, ofAdmin
   return { ...models, ask };
 }
 
-async function assertRefused(context: TestContext, config: ModelConfig, wish: Wish): Promise<string> {
+async function assertRefused(context: TestContext, config: ModelConfig, wish: AddressCase): Promise<string> {
   const { error } = await modelsOf(context, config, wish).ask();
   assert.deepEqual([error?.kind, error?.retryable], ["unreachable", false], `${JSON.stringify(config)}: ${error}`);
   assert.equal((error!.cause as { readonly code?: string }).code, "address_refused");

@@ -13,7 +13,7 @@ import type { Log } from "../protocol/base/log.ts";
 import type { ModelCallRecord, ModelRegistry } from "../protocol/agents/models.ts";
 import { insertModelCalls, type PricedCall } from "../store/metering/model-calls.ts";
 import { createModelRelay, type ModelRelay } from "../tools/core/model-relay.ts";
-import { type Address, portOf } from "./start/address.ts";
+import { type ServerAddress, portOf } from "./start/address.ts";
 import { createOpening } from "./start/opening.ts";
 import { type OpenedRooms, withRoomModels } from "./rooms.ts";
 import type { Store } from "./store.ts";
@@ -39,15 +39,15 @@ export type OpenedModels = {
   readonly close: () => Promise<void>;
 };
 
-type Deps = {
+type ModelsDeps = {
   readonly store: Pick<Store, "database">;
   readonly rooms: Pick<OpenedRooms, "files">;
-  readonly address: Pick<Address, "port">;
+  readonly address: Pick<ServerAddress, "port">;
   readonly log: Log;
 };
 
 /** The models of the configuration, or those that were found here, and the log of what they are asked. */
-export async function openModels(config: Config, { store, rooms, address, log }: Deps): Promise<OpenedModels> {
+export async function openModels(config: Config, { store, rooms, address, log }: ModelsDeps): Promise<OpenedModels> {
   await using opening = createOpening(log);
   const choice = await chooseModels({ ...modelChoiceOf(config), isAnothers: isAnothersPort });
   const costOf = createPrices(config.prices);

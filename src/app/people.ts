@@ -26,7 +26,7 @@ export type OpenPeople = {
   readonly close: () => Promise<void>;
 };
 
-type Deps = {
+type PeopleDeps = {
   readonly store: Pick<Store, "database" | "fileProof">;
   readonly runs: RunsService;
   readonly uploads: Pick<OpenUploads, "uploads">;
@@ -40,7 +40,7 @@ type Deps = {
 };
 
 /** How long things are kept, what a person may share and take with them, and how they are erased. */
-export function openPeople(config: Config, deps: Deps): OpenPeople {
+export function openPeople(config: Config, deps: PeopleDeps): OpenPeople {
   const { store, runs, log, works } = deps;
   const database = store.database.listing;
   const { uploads } = deps.uploads;

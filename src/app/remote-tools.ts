@@ -5,7 +5,7 @@ import type { Log } from "../protocol/base/log.ts";
 import type { ToolSettings } from "../protocol/agents/tool-settings.ts";
 import type { Tool } from "../protocol/agents/tools.ts";
 import { createRemoteTools, type RemoteTools, type RemoteToolsState } from "../tools/remote/remote-tools.ts";
-import type { Address } from "./start/address.ts";
+import type { ServerAddress } from "./start/address.ts";
 import type { OpenedModels } from "./models.ts";
 
 export const defaultToolsPort = 10_006;
@@ -18,9 +18,9 @@ export type OpenToolsServer = {
   readonly close?: () => Promise<void>;
 };
 
-type Deps = {
+type RemoteToolsDeps = {
   readonly models: Pick<OpenedModels, "relay">;
-  readonly address: Pick<Address, "url">;
+  readonly address: Pick<ServerAddress, "url">;
   readonly log: Log;
   /** False: this process calls no tools. */
   readonly works: boolean;
@@ -47,7 +47,7 @@ export function strayToolModels({ byName }: ToolSettings, hasModel: (name: strin
 /** The server of tools that the configuration names, if any. */
 export function openToolsServer(
   { tools: { host, port, token }, server }: Config,
-  { models: { relay }, address, log, works }: Deps,
+  { models: { relay }, address, log, works }: RemoteToolsDeps,
 ): OpenToolsServer {
   if (!works || (host === undefined && port === undefined)) return { remote: undefined };
   const { origin, hostname } = originOf(host ?? "127.0.0.1", port ?? defaultToolsPort);

@@ -4,7 +4,7 @@ import type { Knowledge } from "../knowledge/knowledge.ts";
 import { createReranker } from "../knowledge/search/rerank.ts";
 import {
   createRetrieve,
-  type Retrieval,
+  type PassageSearch,
   type Retrieve,
   type RetrievalTrace,
   type Traces,
@@ -47,7 +47,7 @@ export function openRetrieval(
 }
 
 /** Which are configured. */
-export function rerankersOf({ rag }: Pick<Config, "rag">): Retrieval["rerankers"] {
+export function rerankersOf({ rag }: Pick<Config, "rag">): PassageSearch["rerankers"] {
   return { names: Object.keys(rag.rerankers), standard: rag.reranker };
 }
 

@@ -25,7 +25,7 @@ export type OpenRuns = RunsService & {
   readonly close: () => Promise<void>;
 };
 
-type Deps = {
+type RunsDeps = {
   readonly store: Pick<Store, "database" | "secret" | "owner">;
   readonly models: Pick<OpenedModels, "models" | "costOf">;
   readonly definitions: Pick<OpenDefinitions, "agents">;
@@ -44,7 +44,7 @@ type Deps = {
 };
 
 /** Conversations, and the runs that work in them. */
-export async function openRuns(config: Config, deps: Deps): Promise<OpenRuns> {
+export async function openRuns(config: Config, deps: RunsDeps): Promise<OpenRuns> {
   const { store, models, toolsServer, sandbox, prompts, log, works, graceMs } = deps;
   const { remote } = toolsServer;
   const service = await createRuns({

@@ -65,9 +65,9 @@ const everyMs = 60 * 60_000;
 const restMs = 5;
 const together = 500;
 
-type Bounds = Pick<Config, "data"> & { readonly sandbox: Pick<Config["sandbox"], "userMb" | "totalMb"> };
+type SpaceSettings = Pick<Config, "data"> & { readonly sandbox: Pick<Config["sandbox"], "userMb" | "totalMb"> };
 
-export function openWorkspaceTotals({ data, sandbox }: Bounds): WorkspaceTotals {
+export function openWorkspaceTotals({ data, sandbox }: SpaceSettings): WorkspaceTotals {
   const used = new Map<string, number>();
   const owners = new Map<string, string>();
   let query: Query | undefined;
@@ -139,7 +139,7 @@ export function openWorkspaceTotals({ data, sandbox }: Bounds): WorkspaceTotals 
 
 /** For doctor and admins: how full it is. */
 export async function spaceFindings(
-  { data, sandbox }: Bounds,
+  { data, sandbox }: SpaceSettings,
   { space, state }: { readonly space: Space; readonly state?: TotalsState },
 ): Promise<Finding[]> {
   const about = "space";

@@ -10,7 +10,7 @@ export type OpenSpending = {
   readonly close: () => void;
 };
 
-type Deps = {
+type SpendingDeps = {
   readonly store: Pick<Store, "database">;
   readonly models: Pick<OpenedModels, "costOf">;
   readonly log: Log;
@@ -18,7 +18,7 @@ type Deps = {
 };
 
 /** What accounts and groups may spend on models. */
-export function openSpending({ store, models, log, works }: Deps): OpenSpending {
+export function openSpending({ store, models, log, works }: SpendingDeps): OpenSpending {
   const { holds, close, ...rest } = spendingOf({ query: store.database.query, costOf: models.costOf, log, works });
   return { services: { spending: { holds, ...rest } }, close };
 }

@@ -8,7 +8,7 @@ import { migrate } from "../store/schema/migrate.ts";
 import { ensureSecret, type FileProof, proveFiles } from "../store/installation/data-folder.ts";
 import { closeDataFolder, howToClose, mendedText } from "../store/installation/data-modes.ts";
 import { examineDatabase } from "../store/installation/examine.ts";
-import { openDatabase, type OpenOptions } from "../store/driver/open.ts";
+import { openDatabase, type DatabaseOptions } from "../store/driver/open.ts";
 import { ensureOwner } from "../store/people/users.ts";
 import { createOpening } from "./start/opening.ts";
 
@@ -32,7 +32,7 @@ export type Store = {
 };
 
 /** What the configuration says of PostgreSQL. */
-export function postgresOf({ database }: Config): Pick<OpenOptions, "url" | "connections" | "deadlines"> {
+export function postgresOf({ database }: Config): Pick<DatabaseOptions, "url" | "connections" | "deadlines"> {
   const { url, connections, ...deadlines } = database;
   return { ...(url === undefined ? {} : { url }), connections, deadlines };
 }

@@ -38,7 +38,7 @@ export type OpenTools = {
   readonly findings: () => Promise<readonly Finding[]>;
 };
 
-type Deps = {
+type ToolsDeps = {
   readonly sandbox: SandboxSource;
   readonly workspaces: Pick<OpenWorkspaces, "workspaces">;
   readonly models: Pick<OpenedModels, "relay">;
@@ -53,7 +53,7 @@ type Deps = {
 };
 
 /** All tools: built in, of the operator's files, of other systems, of MCP servers, of a server of tools. */
-export async function openTools(config: Config, deps: Deps): Promise<OpenTools> {
+export async function openTools(config: Config, deps: ToolsDeps): Promise<OpenTools> {
   const { workspaces, models, knowledge, web, mcp, taiga, toolsServer, prompts, ...rest } = deps;
   const ownTools = ownToolsOf(config, {
     ...rest,

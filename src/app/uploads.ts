@@ -24,7 +24,7 @@ export type OpenUploads = {
   readonly close: () => Promise<void>;
 };
 
-type Deps = {
+type UploadsDeps = {
   readonly store: Pick<Store, "database" | "fileProof">;
   readonly space: Pick<OpenSpace, "checkDisk">;
   readonly log: Log;
@@ -33,7 +33,7 @@ type Deps = {
 };
 
 /** The files that people hand over. */
-export function openUploads(config: Config, { store, space, log, works }: Deps): OpenUploads {
+export function openUploads(config: Config, { store, space, log, works }: UploadsDeps): OpenUploads {
   const { fileMb, userMb, userFiles } = config.uploads;
   const uploads = createUploads({
     database: store.database,

@@ -11,10 +11,10 @@ import { createSearchWeb } from "../tools/web/search-web.ts";
 import { searxng } from "../tools/web/searxng.ts";
 import { tavily } from "../tools/web/tavily.ts";
 import { websearchTool } from "../tools/web/websearch.ts";
-import type { Address } from "./start/address.ts";
+import type { ServerAddress } from "./start/address.ts";
 
-type Settings = Config["websearch"];
-type ProviderName = Settings["providers"][number];
+type WebsearchSettings = Config["websearch"];
+type ProviderName = WebsearchSettings["providers"][number];
 
 const megabyte = 1024 * 1024;
 const atOnce = 4;
@@ -27,7 +27,7 @@ export type OpenWebTools = { readonly tools: readonly Tool[]; readonly findings:
 /** `websearch` and `fetch_page` of a server. */
 export function openWebTools(
   config: Pick<Config, "websearch" | "server">,
-  { prompts, address }: { readonly prompts: LoadedPrompts; readonly address: Pick<Address, "port"> },
+  { prompts, address }: { readonly prompts: LoadedPrompts; readonly address: Pick<ServerAddress, "port"> },
 ): OpenWebTools {
   return {
     tools: webToolsOf(config, promptFiller(prompts.prompts, "websearch_answer"), address.port),
@@ -71,7 +71,7 @@ function websearchFindings({ websearch }: Pick<Config, "websearch">): Finding[] 
     : [{ grade: "ok", about, text: names.join(", then ") }];
 }
 
-function providersOf(settings: Settings): SearchProvider[] {
+function providersOf(settings: WebsearchSettings): SearchProvider[] {
   const made = {
     tavily({ tavily: { apiKey, requestsPerSecond, ...rest } }) {
       return apiKey === undefined ? undefined : tavily({ ...rest, apiKey, pace: paceOf(requestsPerSecond) });
@@ -82,7 +82,7 @@ function providersOf(settings: Settings): SearchProvider[] {
     brave({ brave: { apiKey, requestsPerSecond, ...rest } }) {
       return apiKey === undefined ? undefined : brave({ ...rest, apiKey, pace: paceOf(requestsPerSecond) });
     },
-  } satisfies Record<ProviderName, (settings: Settings) => SearchProvider | undefined>;
+  } satisfies Record<ProviderName, (settings: WebsearchSettings) => SearchProvider | undefined>;
   return settings.providers.flatMap((name) => made[name](settings) ?? []);
 }
 

@@ -14,7 +14,7 @@ export type OpenWebhooks = {
   readonly close?: () => Promise<void>;
 };
 
-type Deps = {
+type WebhooksDeps = {
   readonly store: Pick<Store, "database">;
   readonly log: Log;
   /** False: this process delivers nothing. */
@@ -22,7 +22,10 @@ type Deps = {
 };
 
 /** Who is told of what happens here. */
-export function openWebhooks({ webhooks: hooks }: Config, { store: { database }, log, works }: Deps): OpenWebhooks {
+export function openWebhooks(
+  { webhooks: hooks }: Config,
+  { store: { database }, log, works }: WebhooksDeps,
+): OpenWebhooks {
   const delivery = works ? startWebhooks({ database, hooks, log }) : undefined;
   return {
     hooksFor: (event) => hooks.filter(({ events }) => events.includes(event)).map(({ name }) => name),

@@ -22,7 +22,7 @@ const dayMs = 24 * 60 * 60_000;
 const againMinutes = 60;
 const together = 50;
 
-type Surroundings = { readonly database: Pick<Database, "query">; readonly log: Log };
+type WorkspaceCounterDeps = { readonly database: Pick<Database, "query">; readonly log: Log };
 
 export type WorkspacesKit = {
   readonly fileProof: FileProof;
@@ -41,7 +41,7 @@ export type OpenWorkspaces = {
   readonly close: () => Promise<void>;
 };
 
-type Deps = {
+type WorkspacesDeps = {
   readonly store: Pick<Store, "database" | "fileProof">;
   readonly space: Pick<OpenSpace, "space" | "totals">;
   readonly sandbox: SandboxSource;
@@ -53,7 +53,7 @@ type Deps = {
 };
 
 /** The files of threads. */
-export function openWorkspaces(config: Config, deps: Deps): OpenWorkspaces {
+export function openWorkspaces(config: Config, deps: WorkspacesDeps): OpenWorkspaces {
   const { store, space, sandbox, uploads, rooms, log, works } = deps;
   const { fileProof } = store;
   const withoutUploads = workspacesOf(config, {
@@ -97,7 +97,10 @@ export function workspacesOf(
 }
 
 /** Removes the files of threads that are gone, also those that a crash left; at the start and daily what is half done. */
-export function beginRemovingFiles(workspaces: Workspaces, { database, log }: Surroundings): () => Promise<void> {
+export function beginRemovingFiles(
+  workspaces: Workspaces,
+  { database, log }: WorkspaceCounterDeps,
+): () => Promise<void> {
   let cleaned = -Infinity;
   let round = Promise.resolve();
   const go = async () => {
@@ -120,7 +123,7 @@ export function beginRemovingFiles(workspaces: Workspaces, { database, log }: Su
   };
 }
 
-export async function removeForgotten(workspaces: Workspaces, { database, log }: Surroundings): Promise<void> {
+export async function removeForgotten(workspaces: Workspaces, { database, log }: WorkspaceCounterDeps): Promise<void> {
   const { query } = database;
   for (;;) {
     const removed = await listRemovedThreads(query, together);

@@ -58,10 +58,10 @@ export async function askPerson(question: QuestionView, terminal: Terminal): Pro
   }
 }
 
-type Ask = (prompt: string, proposal?: string) => Promise<string>;
+type AskPerson = (prompt: string, proposal?: string) => Promise<string>;
 
 /** A text says what was wrong with the answer. */
-async function readDecision(question: QuestionView, ask: Ask): Promise<DecisionInput | string> {
+async function readDecision(question: QuestionView, ask: AskPerson): Promise<DecisionInput | string> {
   switch (question.reason) {
     case "approval":
       return readApproval(question, ask);
@@ -95,7 +95,7 @@ async function readDecision(question: QuestionView, ask: Ask): Promise<DecisionI
 
 async function readApproval(
   { arguments: given = "", argumentsHash, eachTime, receivers, outside }: QuestionView,
-  ask: Ask,
+  ask: AskPerson,
 ): Promise<DecisionInput | string> {
   const seen = argumentsHash === undefined ? {} : { argumentsHash };
   const always = eachTime ? "" : " / [a]lways";

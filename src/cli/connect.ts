@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Server } from "../client/request.ts";
+import type { ServerAccess } from "../client/request.ts";
 import type { Config } from "../config/schema.ts";
 import { Unavailable } from "../protocol/base/errors.ts";
 import { readHolder } from "../store/driver/lock.ts";
 
-export type Connected = {
-  readonly server: Server;
+export type ServerConnection = {
+  readonly server: ServerAccess;
   /** It was started here, and ends with this command. */
   readonly isOwn: boolean;
   readonly close: () => Promise<void>;
@@ -23,7 +23,7 @@ export type ConnectOptions = {
 };
 
 /** The server that holds the data directory, or one started here for as long as the command takes. */
-export async function connect(config: Config, { works, logFile }: ConnectOptions): Promise<Connected> {
+export async function connect(config: Config, { works, logFile }: ConnectOptions): Promise<ServerConnection> {
   const running = await findServer(config);
   if (running) return { server: running, isOwn: false, close: async () => {} };
   // Whoever is in another folder than yesterday would wonder where everything is.
@@ -49,7 +49,7 @@ export async function connect(config: Config, { works, logFile }: ConnectOptions
 }
 
 /** Undefined: nobody holds the data directory. A server that is just starting is waited for. */
-export async function findServer(config: Config): Promise<Server | undefined> {
+export async function findServer(config: Config): Promise<ServerAccess | undefined> {
   const end = performance.now() + startingMs;
   for (;;) {
     const holder = readHolder(config.data);
@@ -62,7 +62,7 @@ export async function findServer(config: Config): Promise<Server | undefined> {
 }
 
 /** A server that is started anew may listen elsewhere, and has another token: each request looks where it is now. */
-function asItMoves({ data }: Config, found: Server): Server {
+function asItMoves({ data }: Config, found: ServerAccess): ServerAccess {
   let last = found;
   const now = () => {
     const holder = readHolder(data);

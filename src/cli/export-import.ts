@@ -8,7 +8,7 @@ import { sayToReader } from "./closed-pipe.ts";
 import { ColloquyError, Conflict, InvalidInput } from "../protocol/base/errors.ts";
 import type { Database } from "../store/driver/database.ts";
 import { exportAll } from "../store/moving/export.ts";
-import type { Manifest } from "../store/moving/export-format.ts";
+import type { ExportManifest } from "../store/moving/export-format.ts";
 import { importAll, refuseHalfImported } from "../store/moving/import.ts";
 import { migrate } from "../store/schema/migrate.ts";
 import { openDatabase } from "../store/driver/open.ts";
@@ -53,8 +53,8 @@ function folderOf(command: string, folder: string | undefined): string {
 async function move(
   config: Config,
   command: string,
-  body: (database: Database, signal: AbortSignal) => Promise<Manifest>,
-): Promise<Manifest> {
+  body: (database: Database, signal: AbortSignal) => Promise<ExportManifest>,
+): Promise<ExportManifest> {
   const control = new AbortController();
   void stopSignal().then(() =>
     control.abort(new ColloquyError("broken_off", 499, "Interrupted. Run the same command again to continue.")),
@@ -79,7 +79,7 @@ async function open(config: Config, command: string): Promise<Database> {
   }
 }
 
-function summary({ tables, files }: Manifest): string {
+function summary({ tables, files }: ExportManifest): string {
   return `${tables.reduce((sum, { rows }) => sum + rows, 0)} rows and ${files.rows} files`;
 }
 

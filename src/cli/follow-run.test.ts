@@ -31,9 +31,9 @@ beforeEach(() => {
   lines["code"] = [];
 });
 
-type Begun = Parameters<typeof followRun>[1];
+type FollowedRunStart = Parameters<typeof followRun>[1];
 
-function tell(run: Begun, { json = false, quietMs = 600_000 } = {}, by = client) {
+function tell(run: FollowedRunStart, { json = false, quietMs = 600_000 } = {}, by = client) {
   const [answer, notes] = [new PassThrough(), new PassThrough()];
   const told = { answer: "", notes: "" };
   answer.on("data", (data: Buffer) => (told.answer += data.toString()));
@@ -41,7 +41,7 @@ function tell(run: Begun, { json = false, quietMs = 600_000 } = {}, by = client)
   return { told, code: followRun(by, run, { answer, notes, json, quietMs }) };
 }
 
-async function begin(content: string, agent = "desk"): Promise<Begun> {
+async function begin(content: string, agent = "desk"): Promise<FollowedRunStart> {
   const thread = await client.createThread();
   return client.startRun(thread.id, { agent, content });
 }

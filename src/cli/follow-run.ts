@@ -2,10 +2,10 @@ import { styleText } from "node:util";
 import type { Client } from "../client/client.ts";
 import { answerCommand, askPerson, describeQuestion, type Terminal } from "./ask-person.ts";
 import { brokenPipe, readerGone } from "./closed-pipe.ts";
-import { createTeller, type Told, type Teller } from "./run-text.ts";
+import { createTeller, type OutputPiece, type Teller } from "./run-text.ts";
 import { ColloquyError } from "../protocol/base/errors.ts";
 import type { RunEvent } from "../protocol/threads/events.ts";
-import type { SeenRun } from "../protocol/threads/run-shapes.ts";
+import type { RunWithQuestions } from "../protocol/threads/run-shapes.ts";
 
 export type FollowOutput = {
   /** Where the answer goes. */
@@ -75,7 +75,7 @@ export async function followRun(client: Client, run: FollowedRun, output: Follow
   }
 }
 
-function waitsFor({ waitReason, retryAt, questions }: SeenRun): string {
+function waitsFor({ waitReason, retryAt, questions }: RunWithQuestions): string {
   if (retryAt !== null)
     return `The run is waiting for the model. Next attempt at ${new Date(retryAt).toTimeString().slice(0, 8)}.`;
   if (waitReason === "provider") return "The run is waiting for the model until the problem is fixed:";
@@ -108,7 +108,7 @@ async function tell(
   { readonly event: Extract<RunEvent, { type: "run-end" | "run-wait" }>; readonly cursor: string } | undefined
 > {
   let atLineStart = true;
-  const write = ({ kind, text }: Told) => {
+  const write = ({ kind, text }: OutputPiece) => {
     if (kind !== "text" && !atLineStart) answer.write("\n");
     atLineStart = kind !== "text" || text.endsWith("\n");
     if (kind === "text") answer.write(text);

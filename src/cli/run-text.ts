@@ -2,12 +2,12 @@ import type { RunEvent } from "../protocol/threads/events.ts";
 import { textOf } from "../protocol/threads/items.ts";
 
 /** Of the answer a piece as it comes, the end of such a message, or a whole one; what is done beside it; how something ended. */
-export type Told = { readonly kind: "text" | "break" | "line" | "activity" | "outcome"; readonly text: string };
+export type OutputPiece = { readonly kind: "text" | "break" | "line" | "activity" | "outcome"; readonly text: string };
 
 export type Teller = {
   /** It belongs to the run: is its own, or of a turn of a room's member within it. */
   readonly isOf: (event: RunEvent) => boolean;
-  readonly tell: (event: RunEvent) => readonly Told[];
+  readonly tell: (event: RunEvent) => readonly OutputPiece[];
 };
 
 /**
@@ -22,9 +22,9 @@ export function createTeller(root: string, turns: ReadonlyMap<string, string> = 
   let stopped: string[] = [];
   let hasToldKept = false;
   /** What others did meanwhile; it would stand in the middle of what that turn says. */
-  const held: Told[] = [];
+  const held: OutputPiece[] = [];
 
-  function tellTurn(event: RunEvent, run: string, name: string): readonly Told[] {
+  function tellTurn(event: RunEvent, run: string, name: string): readonly OutputPiece[] {
     switch (event.type) {
       case "text-delta": {
         const isFirst = event.offset === 0;
@@ -57,7 +57,7 @@ export function createTeller(root: string, turns: ReadonlyMap<string, string> = 
     }
   }
 
-  function tellOwn(event: RunEvent): readonly Told[] {
+  function tellOwn(event: RunEvent): readonly OutputPiece[] {
     switch (event.type) {
       case "text-delta":
         return [{ kind: "text", text: event.text }];
@@ -102,7 +102,7 @@ export function createTeller(root: string, turns: ReadonlyMap<string, string> = 
       const run = runOf(event);
       const isStop = event.type === "run-end" && event.status === "cancelled";
       const alone = isStop ? [] : stopped.splice(0);
-      const before = alone.map((who): Told => ({ kind: "outcome", text: `@${who} was stopped.` }));
+      const before = alone.map((who): OutputPiece => ({ kind: "outcome", text: `@${who} was stopped.` }));
       const name = run === undefined ? undefined : speakers.get(run);
       const own = run === undefined || name === undefined ? tellOwn(event) : tellTurn(event, run, name);
       const told = [...before, ...own];
@@ -118,7 +118,7 @@ export const resumeCommand = (run: string) => `colloquy resume ${run}`;
 
 const brokenOff = "The answer was cut off and is discarded.";
 
-function tellAny(event: RunEvent): readonly Told[] {
+function tellAny(event: RunEvent): readonly OutputPiece[] {
   if (event.type === "call-end")
     return [{ kind: "activity", text: `  ${event.item.body.isError ? "✗" : "✓"} ${oneLine(event.item.body.content)}` }];
   return event.type === "notice" ? [{ kind: "activity", text: event.item.body.text }] : [];

@@ -14,7 +14,7 @@ import { isEnded, type RunStatus, runStatuses } from "../protocol/threads/runs.t
 /** That a server tells at once. */
 const mostRuns = 500;
 
-export type ListOptions = {
+export type RunListOptions = {
   /** Those that have ended too. */
   readonly all: boolean;
   /** Only those that stand so. */
@@ -24,7 +24,7 @@ export type ListOptions = {
 };
 
 /** `colloquy runs`: which there are, and the command that goes on with each that waits or has not come to its end. */
-export async function listRuns({ all, status, limit = "20" }: ListOptions): Promise<number> {
+export async function listRuns({ all, status, limit = "20" }: RunListOptions): Promise<number> {
   const filter = all || status !== undefined ? { status: statusIn(status), limit: limitIn(limit) } : undefined;
   const { server, close } = await connect(loadConfig(), { works: false });
   try {
@@ -94,7 +94,7 @@ function limitIn(text: string): number {
   return limit;
 }
 
-export type AnswerOptions = {
+export type DecisionOptions = {
   readonly text?: string;
   /** JSON text, with `allow`. */
   readonly arguments?: string;
@@ -105,7 +105,7 @@ export type AnswerOptions = {
 /** `colloquy answer <question> <decision>`: decides, and tells how the run goes on. */
 export async function answer(
   [questionId, decision]: readonly string[],
-  { always, json, ...rest }: AnswerOptions,
+  { always, json, ...rest }: DecisionOptions,
 ): Promise<number> {
   if (questionId === undefined || !isDecision(decision))
     throw new InvalidInput(
@@ -131,7 +131,7 @@ export async function answer(
 /** `colloquy resume <run>`: the same run goes on, and is told from there. */
 export async function resume(
   id: string | undefined,
-  { json, onOutage }: Pick<AnswerOptions, "json"> & { readonly onOutage?: OnOutage | undefined },
+  { json, onOutage }: Pick<DecisionOptions, "json"> & { readonly onOutage?: OnOutage | undefined },
 ): Promise<number> {
   if (id === undefined)
     throw new InvalidInput(

@@ -31,9 +31,13 @@ const usage = `colloquy user list
   colloquy user revoke <key's id>
   colloquy user erase <name> --confirm <name>`;
 
-type Verb = (users: UserClient, subject: string, options: UserOptions & { readonly config: Config }) => Promise<void>;
+type UserCommand = (
+  users: UserClient,
+  subject: string,
+  options: UserOptions & { readonly config: Config },
+) => Promise<void>;
 
-const verbs: Readonly<Record<string, Verb>> = {
+const verbs: Readonly<Record<string, UserCommand>> = {
   async add(users, name, { admin, scopes: given, days }) {
     const asked = {
       scopes: given === undefined ? undefined : wordsIn(given, name),

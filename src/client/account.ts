@@ -3,7 +3,7 @@ import type { BudgetView } from "../protocol/people/budgets.ts";
 import type { BrowserKey, KeyView, LoginView, MadeKey, OpenCode } from "../protocol/people/accounts.ts";
 import type { UsageGroup, UsageView } from "../protocol/people/overview.ts";
 import type { McpServerState } from "../protocol/agents/mcp-servers.ts";
-import { addressAt, ask, askJson, askList, queryOf, type Server } from "./request.ts";
+import { addressAt, ask, askJson, askList, queryOf, type ServerAccess } from "./request.ts";
 
 export type KeyInput = {
   readonly label: string;
@@ -46,7 +46,7 @@ export type AccountClient = {
   readonly archive: string;
 };
 
-export function createAccountClient(server: Server): AccountClient {
+export function createAccountClient(server: ServerAccess): AccountClient {
   const list = <Entry>(path: string, signal?: AbortSignal) => askList<Entry>(server, path, { signal });
   const remove = async (path: string, signal?: AbortSignal) => {
     await ask(server, path, { method: "DELETE", signal });
@@ -77,11 +77,11 @@ export function createAccountClient(server: Server): AccountClient {
 }
 
 /** Turns the code of a link into a key for this browser. */
-export function enterByCode(server: Server, code: string): Promise<BrowserKey> {
+export function enterByCode(server: ServerAccess, code: string): Promise<BrowserKey> {
   return askJson(server, "/api/auth/open", { method: "POST", body: { code } });
 }
 
 /** Where there is a login, it ends. */
-export async function logOut(server: Server): Promise<void> {
+export async function logOut(server: ServerAccess): Promise<void> {
   await ask(server, "/api/auth/logout", { method: "POST" });
 }

@@ -2,7 +2,7 @@ import type { StartedRun } from "../protocol/threads/run-shapes.ts";
 import { newId } from "../protocol/base/ids.ts";
 import type { ListedAdminRun } from "../protocol/threads/run-trace.ts";
 import type { RunListFilter } from "./run-details.ts";
-import { ask, askJson, askList, queryOf, type Server } from "./request.ts";
+import { ask, askJson, askList, queryOf, type ServerAccess } from "./request.ts";
 
 export type AdminRunFilter = Omit<RunListFilter, "thread"> & {
   /** Id or name. */
@@ -24,7 +24,7 @@ export type AdminRunClient = {
   retry(id: string, signal?: AbortSignal): Promise<StartedRun>;
 };
 
-export function createAdminRunClient(server: Server): AdminRunClient {
+export function createAdminRunClient(server: ServerAccess): AdminRunClient {
   const path = "/api/admin/runs";
   return {
     list: (filter = {}, signal) => askList(server, path + queryOf(filter), { signal }),

@@ -1,5 +1,5 @@
 import type { OnBudgetLimit, BudgetView } from "../protocol/people/budgets.ts";
-import { ask, askJson, askList, type Server } from "./request.ts";
+import { ask, askJson, askList, type ServerAccess } from "./request.ts";
 
 export type BudgetInput = {
   /** With neither it is each account's that has none of its own. */
@@ -21,7 +21,7 @@ export type BudgetClient = {
   remove(id: string, signal?: AbortSignal): Promise<void>;
 };
 
-export function createBudgetClient(server: Server): BudgetClient {
+export function createBudgetClient(server: ServerAccess): BudgetClient {
   const path = "/api/admin/budgets";
   return {
     list: (signal) => askList(server, path, { signal }),

@@ -5,21 +5,21 @@ import type {
   ToolCallView,
   StartedRun,
   QuestionView,
-  SeenRun,
+  RunWithQuestions,
   SteeredRun,
 } from "../protocol/threads/run-shapes.ts";
 import type { ListedRunView } from "../protocol/threads/run-trace.ts";
 import type { ThreadView } from "../protocol/threads/threads.ts";
 import type { Finding } from "../protocol/people/overview.ts";
 import { newId } from "../protocol/base/ids.ts";
-import type { Content, Item } from "../protocol/threads/items.ts";
+import type { MessageContent, Item } from "../protocol/threads/items.ts";
 import type { RunOptions, RunStatus } from "../protocol/threads/runs.ts";
-import { type Followed, followEvents, type FollowOptions } from "./events.ts";
-import type { DecisionInput, ItemPage } from "./decisions.ts";
+import { type EventWithCursor, followEvents, type FollowOptions } from "./events.ts";
+import type { DecisionInput, ItemPageQuery } from "./decisions.ts";
 import { createFileClient, type FileClient } from "./files.ts";
 import { createRoomClient, type RoomClient } from "./rooms.ts";
 import { createKnowledgeClient, type KnowledgeClient } from "./knowledge.ts";
-import { ask, askJson, askList, queryOf, type Server } from "./request.ts";
+import { ask, askJson, askList, queryOf, type ServerAccess } from "./request.ts";
 import { createScheduleClient, type ScheduleClient } from "./schedules.ts";
 import { createUploadClient, type UploadClient } from "./uploads.ts";
 import { createUserClient, type UserClient } from "./users.ts";
@@ -33,7 +33,7 @@ export type ToolCallInput = {
 };
 export type RunInput = {
   readonly agent: string;
-  readonly content: Content;
+  readonly content: MessageContent;
   /** The message's id; made here when absent. Sent again with the same one, the first run answers. */
   readonly messageId?: string;
   readonly options?: RunOptions;
@@ -72,7 +72,7 @@ export type Client = {
   thread(id: string, signal?: AbortSignal): Promise<ThreadView>;
   deleteThread(id: string, signal?: AbortSignal): Promise<void>;
   /** Fewer than `limit` if they are large: at most about 4 MB. */
-  items(threadId: string, page?: ItemPage, signal?: AbortSignal): Promise<readonly Item[]>;
+  items(threadId: string, page?: ItemPageQuery, signal?: AbortSignal): Promise<readonly Item[]>;
   startRun(threadId: string, input: RunInput, signal?: AbortSignal): Promise<StartedRun>;
   /** Another answer to a message of before, beside the first. */
   answerAgain(
@@ -80,7 +80,7 @@ export type Client = {
     input: { readonly agent: string; readonly again: string; readonly options?: RunOptions },
     signal?: AbortSignal,
   ): Promise<StartedRun>;
-  run(id: string, signal?: AbortSignal): Promise<SeenRun>;
+  run(id: string, signal?: AbortSignal): Promise<RunWithQuestions>;
   runs(filter?: RunFilter, signal?: AbortSignal): Promise<readonly ListedRunView[]>;
   cancel(id: string, signal?: AbortSignal): Promise<RunView>;
   /** The same run, failed or cancelled, goes on. */
@@ -90,7 +90,7 @@ export type Client = {
   /** The run sees the message at its next step. */
   steer(
     id: string,
-    message: { readonly id?: string; readonly content: Content },
+    message: { readonly id?: string; readonly content: MessageContent },
     signal?: AbortSignal,
   ): Promise<SteeredRun>;
   /** The open questions of all runs of the caller, oldest first. */
@@ -110,9 +110,9 @@ export type Client = {
   /** What the server finds about its database; admins only. */
   examine(signal?: AbortSignal): Promise<readonly Finding[]>;
   /** The run's events until its end, over lost connections too. */
-  follow(runId: string, options?: FollowOptions): AsyncGenerator<Followed>;
+  follow(runId: string, options?: FollowOptions): AsyncGenerator<EventWithCursor>;
   /** The thread's events until the signal fires. */
-  followThread(threadId: string, options?: FollowOptions): AsyncGenerator<Followed>;
+  followThread(threadId: string, options?: FollowOptions): AsyncGenerator<EventWithCursor>;
 };
 
 /** Of who resumes it, in place of who began it. */
@@ -137,7 +137,7 @@ type RunFilter = {
   readonly limit?: number;
 };
 
-export function createClient(server: Server): Client {
+export function createClient(server: ServerAccess): Client {
   const get = <Answer>(path: string, signal?: AbortSignal) => askJson<Answer>(server, path, { signal });
   const post = <Answer>(
     path: string,

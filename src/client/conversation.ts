@@ -9,10 +9,10 @@ import {
 } from "../protocol/threads/items.ts";
 import type { Source } from "../protocol/knowledge/sources.ts";
 import type { RunDetailsView } from "../protocol/threads/run-trace.ts";
-import { askJson, type Server } from "./request.ts";
+import { askJson, type ServerAccess } from "./request.ts";
 
 /** What stands in a conversation, in the order in which it began. `key` stays the same while it grows. */
-export type Block =
+export type ConversationBlock =
   | {
       readonly kind: "message";
       readonly key: string;
@@ -87,39 +87,41 @@ export type Block =
       /** Of the error: what kind it is. */
       readonly code?: string;
     };
-export type BlockOf<Kind extends Block["kind"]> = Extract<Block, { kind: Kind }>;
+export type BlockOf<Kind extends ConversationBlock["kind"]> = Extract<ConversationBlock, { kind: Kind }>;
 
-export type Conversation = {
-  readonly blocks: () => Iterable<Block>;
+export type ConversationFold = {
+  readonly blocks: () => Iterable<ConversationBlock>;
   /** The runs that have begun and not ended, with their agents, the first first. */
   readonly working: () => ReadonlyMap<string, string | undefined>;
   /** Questions that nobody has decided. */
   readonly open: () => readonly BlockOf<"question">[];
   /** The blocks that are new or changed by it. */
-  readonly apply: (event: RunEvent) => readonly Block[];
+  readonly apply: (event: RunEvent) => readonly ConversationBlock[];
   /** A question that was learned of in another way: one of a delegated run. */
-  readonly ask: (question: QuestionBody & { readonly id: string; readonly runId: string }) => readonly Block[];
+  readonly ask: (
+    question: QuestionBody & { readonly id: string; readonly runId: string },
+  ) => readonly ConversationBlock[];
   /** What this very person decided. */
-  readonly decided: (key: string, decision: Decision) => readonly Block[];
+  readonly decided: (key: string, decision: Decision) => readonly ConversationBlock[];
   /** Runs that began before what was read. */
   readonly atWork: (runs: readonly { readonly id: string; readonly agent: string }[]) => void;
   /** Of an item that was read from the log, as if its events had been followed. */
-  readonly read: (item: Item) => readonly Block[];
+  readonly read: (item: Item) => readonly ConversationBlock[];
 };
 
 /** Of one call. */
 const mostOutput = 20_000;
 
 /** The fold of a thread's events into what stands in the conversation. */
-export function createConversation(): Conversation {
-  const blocks = new Map<string, Block>();
+export function createConversation(): ConversationFold {
+  const blocks = new Map<string, ConversationBlock>();
   const working = new Map<string, string | undefined>();
 
-  const set = <Kept extends Block>(block: Kept): readonly Block[] => {
+  const set = <Kept extends ConversationBlock>(block: Kept): readonly ConversationBlock[] => {
     blocks.set(block.key, block);
     return [block];
   };
-  const find = <Kind extends Block["kind"]>(key: string, kind: Kind): BlockOf<Kind> | undefined => {
+  const find = <Kind extends ConversationBlock["kind"]>(key: string, kind: Kind): BlockOf<Kind> | undefined => {
     const block = blocks.get(key);
     return block?.kind === kind ? (block as BlockOf<Kind>) : undefined;
   };
@@ -137,7 +139,7 @@ export function createConversation(): Conversation {
       files: [],
     };
 
-  function message(item: ItemOf<"message">): readonly Block[] {
+  function message(item: ItemOf<"message">): readonly ConversationBlock[] {
     const { body, runId, step, author } = item;
     if (runId !== null && body.role === "user" && body.to !== undefined) working.set(runId, body.to);
     const key = runId !== null && step !== null && body.role === "assistant" ? `${runId}/${step}` : item.id;
@@ -156,7 +158,7 @@ export function createConversation(): Conversation {
     });
   }
 
-  function read(item: Item): readonly Block[] {
+  function read(item: Item): readonly ConversationBlock[] {
     if ("erased" in item.body) return [];
     const run = item.runId ?? undefined;
     switch (item.kind) {
@@ -215,14 +217,14 @@ export function createConversation(): Conversation {
   }
 
   /** None of a run's open calls was at work while the run waited for a person. */
-  function resume(run: string | undefined, startedAt: string): readonly Block[] {
+  function resume(run: string | undefined, startedAt: string): readonly ConversationBlock[] {
     const open = [...blocks.values()].filter(
       (block): block is BlockOf<"call"> => block.kind === "call" && block.run === run && !block.result,
     );
     return open.flatMap((call) => set({ ...call, startedAt }));
   }
 
-  function state({ body, runId, seq, author, step, index }: ItemOf<"state">): readonly Block[] {
+  function state({ body, runId, seq, author, step, index }: ItemOf<"state">): readonly ConversationBlock[] {
     if (body.type === "run-end") return end(runId ?? "", body.status, body.error);
     if (body.type === "run-resume") return resumed(seq, runId ?? "", author ?? "");
     if (body.type === "withdrawal") return withdraw(`${runId}/${step}`, index ?? undefined);
@@ -232,7 +234,7 @@ export function createConversation(): Conversation {
   }
 
   /** What is not asked again now is not said to be. */
-  function calm(run: string): readonly Block[] {
+  function calm(run: string): readonly ConversationBlock[] {
     const trying = [...blocks.values()].filter(
       (block): block is BlockOf<"message"> =>
         block.kind === "message" && block.run === run && block.retry !== undefined,
@@ -240,12 +242,12 @@ export function createConversation(): Conversation {
     return trying.flatMap(({ retry: _, ...block }) => set(block));
   }
 
-  function chapter(seq: number, by: string): readonly Block[] {
+  function chapter(seq: number, by: string): readonly ConversationBlock[] {
     const who = by === "" ? "" : ` by ${by}`;
     return set({ kind: "notice", key: `chapter/${seq}`, text: `A new chapter begins${who}.`, code: "chapter" });
   }
 
-  function resumed(seq: number, run: string, by: string): readonly Block[] {
+  function resumed(seq: number, run: string, by: string): readonly ConversationBlock[] {
     const ended = find(`end/${run}`, "end");
     blocks.delete(`end/${run}`);
     working.set(run, ended?.author);
@@ -253,7 +255,7 @@ export function createConversation(): Conversation {
   }
 
   /** Of a call its result, else the part of an answer. */
-  function withdraw(step: string, index: number | undefined): readonly Block[] {
+  function withdraw(step: string, index: number | undefined): readonly ConversationBlock[] {
     const call = index === undefined ? undefined : find(`${step}/${index}`, "call");
     if (call) {
       const { result: _result, endedAt: _endedAt, isDenied: _isDenied, ...open } = call;
@@ -269,7 +271,7 @@ export function createConversation(): Conversation {
     run: string,
     status: BlockOf<"end">["status"],
     error: { readonly code: string; readonly message: string } | undefined,
-  ): readonly Block[] {
+  ): readonly ConversationBlock[] {
     const author = working.get(run);
     working.delete(run);
     calm(run);
@@ -283,7 +285,7 @@ export function createConversation(): Conversation {
     });
   }
 
-  function apply(event: RunEvent): readonly Block[] {
+  function apply(event: RunEvent): readonly ConversationBlock[] {
     switch (event.type) {
       case "run-start":
       case "turn-start":
@@ -367,7 +369,7 @@ function isNested({ step, body }: ItemOf<"message">): boolean {
 
 /** The run that a call of another run stands for, if it has begun; `place` is the call's `step.index`. */
 export async function childRunOf(
-  server: Server,
+  server: ServerAccess,
   { run, place, signal }: { readonly run: string; readonly place: string; readonly signal?: AbortSignal },
 ): Promise<string | undefined> {
   const path = `/api/runs/${run}/details?limit=1`;

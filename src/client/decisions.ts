@@ -13,7 +13,7 @@ export type DecisionInput = {
 };
 
 /** Which items of a thread. */
-export type ItemPage = {
+export type ItemPageQuery = {
   readonly after?: number;
   readonly before?: number;
   /** Those on both sides of this item, and it; without `after`, `before` and `order`. */

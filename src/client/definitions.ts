@@ -7,17 +7,17 @@ import type {
   DefinedMcpServer,
   DefaultView,
 } from "../protocol/agents/definitions.ts";
-import { addressAt, ask, askJson, askList, queryOf, type Server } from "./request.ts";
+import { addressAt, ask, askJson, askList, queryOf, type ServerAccess } from "./request.ts";
 
 /** `confirm`: what it runs, as `commandLineOf` tells it, once a person has seen that. */
-export type Draft = { readonly id: string; readonly definition: Definition; readonly confirm?: string };
+export type DefinitionDraft = { readonly id: string; readonly definition: Definition; readonly confirm?: string };
 
 /** One kind of what is defined. */
 export type KindClient<View extends DefinedView> = {
   list(signal?: AbortSignal): Promise<readonly View[]>;
-  create(draft: Draft, signal?: AbortSignal): Promise<View>;
+  create(draft: DefinitionDraft, signal?: AbortSignal): Promise<View>;
   /** `revision` is of what was read. */
-  change(draft: Draft & { readonly revision: string }, signal?: AbortSignal): Promise<View>;
+  change(draft: DefinitionDraft & { readonly revision: string }, signal?: AbortSignal): Promise<View>;
   /** `force`: though others need it. */
   remove(id: string, options?: { readonly force?: boolean }, signal?: AbortSignal): Promise<void>;
 };
@@ -40,8 +40,8 @@ export type DefinitionClient = {
     signal?: AbortSignal,
   ): Promise<FoundModels>;
   /** One that is defined, or one that is not kept. */
-  tryModel(model: string | Draft, signal?: AbortSignal): Promise<ModelTrial>;
-  tryMcpServer(mcpServer: string | Draft, signal?: AbortSignal): Promise<McpTrial>;
+  tryModel(model: string | DefinitionDraft, signal?: AbortSignal): Promise<ModelTrial>;
+  tryMcpServer(mcpServer: string | DefinitionDraft, signal?: AbortSignal): Promise<McpTrial>;
   /** Where the caller signs in to an MCP server. */
   signIn(name: string, signal?: AbortSignal): Promise<string>;
   signOut(name: string, signal?: AbortSignal): Promise<void>;
@@ -50,7 +50,7 @@ export type DefinitionClient = {
   setDefault(of: DefaultView["of"], value: string | undefined, signal?: AbortSignal): Promise<DefaultView>;
 };
 
-export function createDefinitionClient(server: Server): DefinitionClient {
+export function createDefinitionClient(server: ServerAccess): DefinitionClient {
   const post = <Answer>(path: string, body: unknown, signal?: AbortSignal) =>
     askJson<Answer>(server, path, { method: "POST", body, signal });
   const list = <Entry>(path: string, signal?: AbortSignal) => askList<Entry>(server, path, { signal });
@@ -65,7 +65,7 @@ export function createDefinitionClient(server: Server): DefinitionClient {
     },
   });
   /** A kept one by its id, a draft whole. */
-  const trial = <Answer>(path: string, of: string | Draft, signal?: AbortSignal) =>
+  const trial = <Answer>(path: string, of: string | DefinitionDraft, signal?: AbortSignal) =>
     typeof of === "string"
       ? post<Answer>(`${path}/${encodeURIComponent(of)}/try`, {}, signal)
       : post<Answer>(`${path}/try`, of, signal);

@@ -1,11 +1,11 @@
 import { ColloquyError, messageOf, Unavailable } from "../protocol/base/errors.ts";
 import type { RunEvent } from "../protocol/threads/events.ts";
-import { pause, ask, type Server } from "./request.ts";
+import { pause, ask, type ServerAccess } from "./request.ts";
 
 import { createSseParser } from "./sse.ts";
 
 /** An event and the place to go on from after it. */
-export type Followed<Event = RunEvent> = { readonly event: Event; readonly cursor: string };
+export type EventWithCursor<Event = RunEvent> = { readonly event: Event; readonly cursor: string };
 
 export type FollowOptions = {
   /** Where to begin; absent: at the beginning. */
@@ -27,10 +27,10 @@ const longestPauseMs = 5000;
  * server's refusal, or Unavailable once patience is over.
  */
 export async function* followEvents<Event extends { readonly type: string } = RunEvent>(
-  server: Server,
+  server: ServerAccess,
   path: string,
   options: FollowOptions = {},
-): AsyncGenerator<Followed<Event>> {
+): AsyncGenerator<EventWithCursor<Event>> {
   const { signal, patienceMs = 60_000, onConnection } = options;
   let { cursor } = options;
   let heardAt = Date.now();
@@ -59,10 +59,10 @@ export async function* followEvents<Event extends { readonly type: string } = Ru
 
 /** One connection's events; "over" when the server has no more for this cursor, "alive" for any sign of life. */
 async function* connect<Event>(
-  server: Server,
+  server: ServerAccess,
   path: string,
   { cursor, signal }: FollowOptions,
-): AsyncGenerator<Followed<Event> | "over" | "alive"> {
+): AsyncGenerator<EventWithCursor<Event> | "over" | "alive"> {
   const silence = new AbortController();
   let heardAt = Date.now();
   const timer = setInterval(() => Date.now() - heardAt > silenceMs && silence.abort(), silenceMs / 9);

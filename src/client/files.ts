@@ -1,5 +1,5 @@
 import type { BroughtFile, FileView } from "../protocol/threads/files.ts";
-import { ask, askJson, encodedPath, queryOf, type Server } from "./request.ts";
+import { ask, askJson, encodedPath, queryOf, type ServerAccess } from "./request.ts";
 
 export type FileList = { readonly data: readonly FileView[]; readonly more: boolean };
 
@@ -24,7 +24,7 @@ export type FileClient = {
 
 export type FilePlace = { readonly threadId: string; readonly path: string };
 
-export function createFileClient(server: Server): FileClient {
+export function createFileClient(server: ServerAccess): FileClient {
   const at = (threadId: string) => createFilesAt(server, `/api/threads/${threadId}/files`);
   return {
     at,
@@ -36,7 +36,7 @@ export function createFileClient(server: Server): FileClient {
 }
 
 /** `root`: the route that lists them. */
-export function createFilesAt(server: Server, root: string): FilesAt {
+export function createFilesAt(server: ServerAccess, root: string): FilesAt {
   const placeOf = (path: string) => `${root}/${encodedPath(path)}`;
   return {
     list: (options = {}, signal) => askJson(server, root + queryOf(options), { signal }),
@@ -50,7 +50,7 @@ export function createFilesAt(server: Server, root: string): FilesAt {
 
 /** The text at the beginning of a file, which stands at a path of the server. */
 export async function beginningOf(
-  server: Server,
+  server: ServerAccess,
   { path, bytes, signal }: { readonly path: string; readonly bytes: number; readonly signal?: AbortSignal },
 ): Promise<string> {
   const answer = await ask(server, path, { headers: { range: `bytes=0-${bytes - 1}` }, signal });

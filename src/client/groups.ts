@@ -1,6 +1,6 @@
 import type { InviteView, GroupView, MemberView, MadeInvite } from "../protocol/people/accounts.ts";
 import type { Role } from "../protocol/base/callers.ts";
-import { ask, type Asking, askJson, askList, type Server } from "./request.ts";
+import { ask, type ClientRequest, askJson, askList, type ServerAccess } from "./request.ts";
 
 /** What groups grant and who is in them, and invitations; for admins only. */
 export type GroupClient = {
@@ -19,10 +19,10 @@ export type GroupClient = {
   withdrawInvite(id: string, signal?: AbortSignal): Promise<void>;
 };
 
-export function createGroupClient(server: Server): GroupClient {
+export function createGroupClient(server: ServerAccess): GroupClient {
   const at = (name: string) => `/api/admin/groups/${encodeURIComponent(name)}`;
   const list = <Entry>(path: string, signal?: AbortSignal) => askList<Entry>(server, path, { signal });
-  const send = async (path: string, asking: Asking) => void (await ask(server, path, asking));
+  const send = async (path: string, asking: ClientRequest) => void (await ask(server, path, asking));
   return {
     list: (signal) => list("/api/admin/groups", signal),
     save: (name, permissions, signal) => send(at(name), { method: "PUT", body: { permissions }, signal }),

@@ -1,8 +1,17 @@
 import type { KnowledgeAnswer, TracePlace, KeptTrace } from "../protocol/knowledge/passages.ts";
 import type { DocumentView, AddedView, ChunkView, TextPart, AllAdded } from "../protocol/knowledge/documents.ts";
 import type { CollectionView, KnowledgeChoices } from "../protocol/knowledge/collections.ts";
-import type { CollectionSettings, DocumentStatus, Retrieval } from "../protocol/knowledge/chunks.ts";
-import { addressAt, ask, type Asking, askJson, askList, encodedPath, queryOf, type Server } from "./request.ts";
+import type { CollectionSettings, DocumentStatus, RetrievalMode } from "../protocol/knowledge/chunks.ts";
+import {
+  addressAt,
+  ask,
+  type ClientRequest,
+  askJson,
+  askList,
+  encodedPath,
+  queryOf,
+  type ServerAccess,
+} from "./request.ts";
 import { sendFile, type SendOptions } from "./send-file.ts";
 
 export type CollectionInput = {
@@ -16,7 +25,7 @@ export type KnowledgeQuestion = {
   readonly question: string;
   /** Ids or names. */
   readonly collections?: readonly string[];
-  readonly retrieval?: Retrieval;
+  readonly retrieval?: RetrievalMode;
   readonly weight?: number;
   readonly limit?: number;
   readonly tokens?: number;
@@ -91,8 +100,8 @@ export type KnowledgeClient = {
   trace(id: string, signal?: AbortSignal): Promise<KeptTrace>;
 };
 
-export function createKnowledgeClient(server: Server): KnowledgeClient {
-  const answer = <Answer>(path: string, asking?: Asking) => askJson<Answer>(server, `/api/rag/${path}`, asking);
+export function createKnowledgeClient(server: ServerAccess): KnowledgeClient {
+  const answer = <Answer>(path: string, asking?: ClientRequest) => askJson<Answer>(server, `/api/rag/${path}`, asking);
   const list = <Entry>(path: string, signal?: AbortSignal) => askList<Entry>(server, `/api/rag/${path}`, { signal });
   const remove = async (path: string, signal?: AbortSignal) => {
     await ask(server, `/api/rag/${path}`, { method: "DELETE", signal });

@@ -2,12 +2,12 @@ import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../protocol/base/errors.ts";
 import { parseExactly } from "../protocol/base/exact-json.ts";
-import { addressAt, type Server } from "./request.ts";
+import { addressAt, type ServerAccess } from "./request.ts";
 import { createSseParser } from "./sse.ts";
 
 export type McpBridge = {
   /** The server; asked again when it can't be reached, since one that was started anew may listen elsewhere. */
-  readonly locate: () => Promise<Server>;
+  readonly locate: () => Promise<ServerAccess>;
   readonly input: Readable;
   readonly output: Writable;
   /** After the end of the input, for answers that are on their way; 30 s when absent. */
@@ -15,7 +15,7 @@ export type McpBridge = {
 };
 
 type RequestId = string | number;
-type Message = {
+type JsonRpcMessage = {
   readonly id?: RequestId;
   readonly method?: string;
   readonly params?: {
@@ -46,7 +46,7 @@ export async function bridgeMcp({ locate, input, output, lastAnswersMs = 30_000 
   const fail = (id: RequestId | null, code: number, message: string) =>
     write({ jsonrpc: "2.0", id, error: { code, message } });
 
-  async function send(message: Message, signal: AbortSignal): Promise<Response> {
+  async function send(message: JsonRpcMessage, signal: AbortSignal): Promise<Response> {
     const post = () =>
       fetch(addressAt(connection.server, "/mcp"), {
         method: "POST",
@@ -64,7 +64,7 @@ export async function bridgeMcp({ locate, input, output, lastAnswersMs = 30_000 
     }
   }
 
-  async function answer(message: Message): Promise<void> {
+  async function answer(message: JsonRpcMessage): Promise<void> {
     const { id = null, method } = message;
     const control = new AbortController();
     if (id !== null) working.set(id, { control, isModern: ownVersion(message) !== undefined });
@@ -105,25 +105,25 @@ export async function bridgeMcp({ locate, input, output, lastAnswersMs = 30_000 
 }
 
 /** In the newer protocol a request is taken back by closing its connection; in the older one the server is told. */
-function takesBack({ method, params }: Message, working: ReadonlyMap<RequestId, Working>): boolean {
+function takesBack({ method, params }: JsonRpcMessage, working: ReadonlyMap<RequestId, Working>): boolean {
   const request = method === "notifications/cancelled" ? working.get(params?.requestId as RequestId) : undefined;
   if (!request?.isModern) return false;
   request.control.abort();
   return true;
 }
 
-function ownVersion({ params }: Message): string | undefined {
+function ownVersion({ params }: JsonRpcMessage): string | undefined {
   const version = params?._meta?.[versionKey];
   return typeof version === "string" ? version : undefined;
 }
 
 function headersOf(
-  message: Message,
+  message: JsonRpcMessage,
   {
     server,
     session,
     version,
-  }: { readonly server: Server; readonly session: string | undefined; readonly version: string },
+  }: { readonly server: ServerAccess; readonly session: string | undefined; readonly version: string },
 ): Record<string, string> {
   const { method, params } = message;
   const own = ownVersion(message);
@@ -192,7 +192,7 @@ async function* untilDestroyed(input: Readable): AsyncGenerator<unknown> {
   }
 }
 
-function parse(line: string): Message | undefined {
+function parse(line: string): JsonRpcMessage | undefined {
   try {
     const value = parseExactly(line);
     return isObject(value) ? value : undefined;

@@ -1,8 +1,8 @@
 import type { MeView } from "../protocol/people/accounts.ts";
 import type { UsageGroup, UsageView, SettingView, AuditView, Finding } from "../protocol/people/overview.ts";
-import { askJson, askList, queryOf, type Server } from "./request.ts";
+import { askJson, askList, queryOf, type ServerAccess } from "./request.ts";
 
-export type UsageQuestion = {
+export type UsageQuery = {
   readonly by: UsageGroup;
   /** ISO 8601; 30 days before `to` when absent. */
   readonly from?: string;
@@ -12,13 +12,13 @@ export type UsageQuestion = {
   readonly model?: string;
 };
 
-export function readMe(server: Server, signal?: AbortSignal): Promise<MeView> {
+export function readMe(server: ServerAccess, signal?: AbortSignal): Promise<MeView> {
   return askJson(server, "/api/auth/me", { signal });
 }
 
 /** How the server does; for admins only. */
 export type OverviewClient = {
-  usage(question: UsageQuestion, signal?: AbortSignal): Promise<readonly UsageView[]>;
+  usage(question: UsageQuery, signal?: AbortSignal): Promise<readonly UsageView[]>;
   settings(signal?: AbortSignal): Promise<readonly SettingView[]>;
   /** Newest first. */
   audit(
@@ -28,7 +28,7 @@ export type OverviewClient = {
   examine(signal?: AbortSignal): Promise<readonly Finding[]>;
 };
 
-export function createOverviewClient(server: Server): OverviewClient {
+export function createOverviewClient(server: ServerAccess): OverviewClient {
   const list = <Entry>(path: string, signal?: AbortSignal) => askList<Entry>(server, `/api/admin/${path}`, { signal });
   return {
     usage: (question, signal) => list(`usage${queryOf(question)}`, signal),

@@ -1,6 +1,6 @@
 import { ColloquyError, type ErrorDetail, messageOf, Unavailable } from "../protocol/base/errors.ts";
 
-export type Server = {
+export type ServerAccess = {
   /** `http://127.0.0.1:8000` */
   readonly url: string;
   /** An API key, where there are accounts. */
@@ -9,7 +9,7 @@ export type Server = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-export type Asking = {
+export type ClientRequest = {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Sent as JSON. */
   readonly body?: unknown;
@@ -22,7 +22,7 @@ export type Asking = {
 };
 
 /** One request. Throws Unavailable when the server can't be reached, and the server's own error otherwise. */
-export async function ask(server: Server, path: string, asking: Asking = {}): Promise<Response> {
+export async function ask(server: ServerAccess, path: string, asking: ClientRequest = {}): Promise<Response> {
   const { method = "GET", body, bytes, form, headers, signal } = asking;
   let response: Response;
   try {
@@ -53,17 +53,21 @@ export async function ask(server: Server, path: string, asking: Asking = {}): Pr
 }
 
 /** The same, and what was answered as JSON. */
-export async function askJson<Answer>(server: Server, path: string, asking?: Asking): Promise<Answer> {
+export async function askJson<Answer>(server: ServerAccess, path: string, asking?: ClientRequest): Promise<Answer> {
   return (await (await ask(server, path, asking)).json()) as Answer;
 }
 
 /** The entries of a list. */
-export async function askList<Entry>(server: Server, path: string, asking?: Asking): Promise<readonly Entry[]> {
+export async function askList<Entry>(
+  server: ServerAccess,
+  path: string,
+  asking?: ClientRequest,
+): Promise<readonly Entry[]> {
   return (await askJson<{ readonly data: readonly Entry[] }>(server, path, asking)).data;
 }
 
 /** Where a path of the server is, also below a path of its own. */
-export function addressAt(server: Server, path: string): string {
+export function addressAt(server: ServerAccess, path: string): string {
   return server.url.replace(/\/$/, "") + path;
 }
 

@@ -1,5 +1,5 @@
 import type { RetentionView, DueView, RoundResult } from "../protocol/people/retention.ts";
-import { ask, askJson, askList, queryOf, type Server } from "./request.ts";
+import { ask, askJson, askList, queryOf, type ServerAccess } from "./request.ts";
 
 /** For admins only. */
 export type RetentionClient = {
@@ -12,7 +12,7 @@ export type RetentionClient = {
   removeNow(signal?: AbortSignal): Promise<readonly RoundResult[]>;
 };
 
-export function createRetentionClient(server: Server): RetentionClient {
+export function createRetentionClient(server: ServerAccess): RetentionClient {
   const path = "/api/admin/retention";
   return {
     list: (signal) => askList(server, path, { signal }),

@@ -10,11 +10,11 @@ import type {
 } from "../protocol/agents/rooms.ts";
 import { newId } from "../protocol/base/ids.ts";
 import type { RunEvent } from "../protocol/threads/events.ts";
-import type { Content, Item } from "../protocol/threads/items.ts";
-import type { DecisionInput, ItemPage } from "./decisions.ts";
-import { type Followed, followEvents, type FollowOptions } from "./events.ts";
+import type { MessageContent, Item } from "../protocol/threads/items.ts";
+import type { DecisionInput, ItemPageQuery } from "./decisions.ts";
+import { type EventWithCursor, followEvents, type FollowOptions } from "./events.ts";
 import { createFilesAt, type FilesAt } from "./files.ts";
-import { ask, type Asking, askJson, askList, queryOf, type Server } from "./request.ts";
+import { ask, type ClientRequest, askJson, askList, queryOf, type ServerAccess } from "./request.ts";
 
 /** What happens in it, and who of its people looks at it. */
 export type RoomEvent = RunEvent | PresenceEvent;
@@ -37,7 +37,7 @@ export type RoomClient = {
   invite(id: string, user: string, signal?: AbortSignal): Promise<void>;
   /** Oneself, or for the owner anybody. */
   leave(id: string, handle: string, signal?: AbortSignal): Promise<void>;
-  messages(id: string, page?: ItemPage, signal?: AbortSignal): Promise<readonly Item[]>;
+  messages(id: string, page?: ItemPageQuery, signal?: AbortSignal): Promise<readonly Item[]>;
   questions(id: string, signal?: AbortSignal): Promise<readonly QuestionView[]>;
   decide(id: string, question: string, input: DecisionInput, signal?: AbortSignal): Promise<void>;
   /** The room's workspace. */
@@ -45,7 +45,7 @@ export type RoomClient = {
   get(id: string, signal?: AbortSignal): Promise<RoomView>;
   say(
     id: string,
-    message: { readonly id?: string; readonly content: Content; readonly files?: readonly string[] },
+    message: { readonly id?: string; readonly content: MessageContent; readonly files?: readonly string[] },
     signal?: AbortSignal,
   ): Promise<StartedInRoom>;
   /** The turn of one agent, or of all. */
@@ -54,11 +54,11 @@ export type RoomClient = {
   continue(id: string, signal?: AbortSignal): Promise<void>;
   clear(id: string, signal?: AbortSignal): Promise<void>;
   /** The room's events until the signal fires. */
-  follow(id: string, options?: FollowOptions): AsyncGenerator<Followed<RoomEvent>>;
+  follow(id: string, options?: FollowOptions): AsyncGenerator<EventWithCursor<RoomEvent>>;
 };
 
-export function createRoomClient(server: Server): RoomClient {
-  const json = <Answer>(path: string, asking: Asking) => askJson<Answer>(server, `/api/rooms${path}`, asking);
+export function createRoomClient(server: ServerAccess): RoomClient {
+  const json = <Answer>(path: string, asking: ClientRequest) => askJson<Answer>(server, `/api/rooms${path}`, asking);
   const post = <Answer>(path: string, body: unknown, signal?: AbortSignal) =>
     json<Answer>(path, { method: "POST", body, signal });
   return {

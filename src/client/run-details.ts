@@ -3,7 +3,7 @@ import type { Item } from "../protocol/threads/items.ts";
 import type { ListedRunView, RunDetailsView } from "../protocol/threads/run-trace.ts";
 import type { RunStatus } from "../protocol/threads/runs.ts";
 import type { ListedTool } from "../protocol/agents/tools-api.ts";
-import { askJson, askList, queryOf, type Server } from "./request.ts";
+import { askJson, askList, queryOf, type ServerAccess } from "./request.ts";
 
 export type RunListFilter = {
   readonly thread?: string;
@@ -29,7 +29,7 @@ export type RunInsideClient = {
   tools(signal?: AbortSignal): Promise<readonly ListedTool[]>;
 };
 
-export function createRunInsideClient(server: Server): RunInsideClient {
+export function createRunInsideClient(server: ServerAccess): RunInsideClient {
   return {
     list: (filter = {}, signal) => askList(server, "/api/runs" + queryOf(filter), { signal }),
     details: (id, limit, signal) => askJson(server, `/api/runs/${id}/details${queryOf({ limit })}`, { signal }),

@@ -1,7 +1,7 @@
 import type { StartedRun } from "../protocol/threads/run-shapes.ts";
 import type { ScheduleView, ScheduleTimes } from "../protocol/threads/schedule-shapes.ts";
 import type { MissedPolicy } from "../protocol/threads/schedules.ts";
-import { ask, type Asking, askJson, askList, queryOf, type Server } from "./request.ts";
+import { ask, type ClientRequest, askJson, askList, queryOf, type ServerAccess } from "./request.ts";
 
 type ScheduleTime = {
   /** One of the two for a new schedule. */
@@ -31,8 +31,9 @@ export type ScheduleClient = {
   runNow(id: string, signal?: AbortSignal): Promise<Omit<StartedRun, "cursor">>;
 };
 
-export function createScheduleClient(server: Server): ScheduleClient {
-  const send = <Answer>(path: string, asking: Asking) => askJson<Answer>(server, `/api/schedules${path}`, asking);
+export function createScheduleClient(server: ServerAccess): ScheduleClient {
+  const send = <Answer>(path: string, asking: ClientRequest) =>
+    askJson<Answer>(server, `/api/schedules${path}`, asking);
   return {
     create: (body, signal) => send("", { method: "POST", body, signal }),
     list: (signal) => askList(server, "/api/schedules", { signal }),

@@ -1,5 +1,5 @@
 import { Unavailable } from "../protocol/base/errors.ts";
-import { addressAt, errorOf, type Server } from "./request.ts";
+import { addressAt, errorOf, type ServerAccess } from "./request.ts";
 
 export type SendOptions = {
   /** How much of it was sent, from 0 to 1. */
@@ -23,7 +23,7 @@ type BrowserRequest = {
 
 /** PUTs a file. Not by `fetch`, which does not tell how much was sent. */
 export async function sendFile(
-  server: Server,
+  server: ServerAccess,
   path: string,
   content: Blob,
   { onProgress, signal }: SendOptions = {},

@@ -1,5 +1,5 @@
 import type { TaigaToken, TaigaSprints, TaigaRun, TaigaProjects, TaigaView } from "../protocol/threads/taiga.ts";
-import { type Asking, askJson, queryOf, type Server } from "./request.ts";
+import { type ClientRequest, askJson, queryOf, type ServerAccess } from "./request.ts";
 
 export type Proposal = { readonly project: string; readonly sprint: string; readonly prompt: string };
 
@@ -25,8 +25,8 @@ export type TaigaClient = {
   runs(signal?: AbortSignal): Promise<{ readonly data: readonly TaigaRun[] }>;
 };
 
-export function createTaigaClient(server: Server): TaigaClient {
-  const send = <Answer>(path: string, asking: Asking) => askJson<Answer>(server, path, asking);
+export function createTaigaClient(server: ServerAccess): TaigaClient {
+  const send = <Answer>(path: string, asking: ClientRequest) => askJson<Answer>(server, path, asking);
   return {
     describe: (signal) => send("/api/taiga", { signal }),
     signIn: (body) => send("/api/taiga/sign-in", { method: "POST", body }),

@@ -1,6 +1,6 @@
 import type { TaskStatus, TaskView, TaskPage } from "../protocol/threads/tasks.ts";
 import { followEvents, type FollowOptions } from "./events.ts";
-import { type Asking, askJson, queryOf, type Server } from "./request.ts";
+import { type ClientRequest, askJson, queryOf, type ServerAccess } from "./request.ts";
 
 export type TaskInput = { readonly title: string; readonly description?: string; readonly status?: TaskStatus };
 
@@ -18,8 +18,8 @@ export type TaskClient = {
   follow(options: FollowOptions): AsyncGenerator<unknown>;
 };
 
-export function createTaskClient(server: Server): TaskClient {
-  const send = <Answer>(path: string, asking: Asking) => askJson<Answer>(server, `/api/tasks${path}`, asking);
+export function createTaskClient(server: ServerAccess): TaskClient {
+  const send = <Answer>(path: string, asking: ClientRequest) => askJson<Answer>(server, `/api/tasks${path}`, asking);
   return {
     list: (page = {}, signal) => send(queryOf(page), { signal }),
     add: (body, key) =>

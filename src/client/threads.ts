@@ -1,7 +1,7 @@
 import type { ThreadView, ListedThread, PendingView, EditedMessage } from "../protocol/threads/threads.ts";
 import type { ShareView, SharedView, MadeShare } from "../protocol/threads/shares.ts";
-import type { Content } from "../protocol/threads/items.ts";
-import { ask, askJson, askList, queryOf, type Server } from "./request.ts";
+import type { MessageContent } from "../protocol/threads/items.ts";
+import { ask, askJson, askList, queryOf, type ServerAccess } from "./request.ts";
 
 export type ThreadPage = {
   readonly before?: string;
@@ -21,7 +21,7 @@ export type ThreadClient = {
   /** Other words for a message; nobody is asked anew. */
   editMessage(
     id: string,
-    input: { readonly message: { readonly id?: string; readonly content: Content }; readonly instead: string },
+    input: { readonly message: { readonly id?: string; readonly content: MessageContent }; readonly instead: string },
   ): Promise<EditedMessage>;
   /** `page`: the link for people, below the server's address; told this once. */
   share(id: string, input?: { readonly days?: number }): Promise<MadeShare>;
@@ -30,7 +30,7 @@ export type ThreadClient = {
   readShared(token: string, signal?: AbortSignal): Promise<SharedView>;
 };
 
-export function createThreadClient(server: Server): ThreadClient {
+export function createThreadClient(server: ServerAccess): ThreadClient {
   const post = <Answer>(path: string, body: unknown) => askJson<Answer>(server, path, { method: "POST", body });
   return {
     list: (page = {}, signal) => askList(server, "/api/threads" + queryOf(page), { signal }),

@@ -1,5 +1,5 @@
 import type { UploadView } from "../protocol/threads/uploads.ts";
-import { pause, addressAt, ask, type Asking, askJson, type Server } from "./request.ts";
+import { pause, addressAt, ask, type ClientRequest, askJson, type ServerAccess } from "./request.ts";
 
 export type UploadClient = {
   /** In pieces, so that it can be told how far it is; `onProgress` gets the part that is there, from 0 to 1. */
@@ -15,8 +15,8 @@ export type UploadClient = {
 const pieceBytes = 1024 * 1024;
 const lookMs = 250;
 
-export function createUploadClient(server: Server): UploadClient {
-  const json = (path: string, asking: Asking) => askJson<UploadView>(server, `/api/uploads${path}`, asking);
+export function createUploadClient(server: ServerAccess): UploadClient {
+  const json = (path: string, asking: ClientRequest) => askJson<UploadView>(server, `/api/uploads${path}`, asking);
   return {
     async send(file, { onProgress, signal } = {}) {
       let upload = await json("/begin", { method: "POST", body: { name: file.name, bytes: file.size }, signal });

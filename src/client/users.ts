@@ -1,7 +1,7 @@
 import type { UserView, KeyView, ErasureView, ResetLink, MadeKey, MadeUser } from "../protocol/people/accounts.ts";
 import type { Role } from "../protocol/base/callers.ts";
 import type { KeyInput } from "./account.ts";
-import { addressAt, ask, type Asking, askJson, askList, type Server } from "./request.ts";
+import { addressAt, ask, type ClientRequest, askJson, askList, type ServerAccess } from "./request.ts";
 
 /** Accounts and their keys; for admins only. */
 export type UserClient = {
@@ -38,8 +38,8 @@ export type UserClient = {
   archiveOf(id: string): string;
 };
 
-export function createUserClient(server: Server): UserClient {
-  const answer = <Answer>(path: string, asking: Asking) => askJson<Answer>(server, `/api/admin/${path}`, asking);
+export function createUserClient(server: ServerAccess): UserClient {
+  const answer = <Answer>(path: string, asking: ClientRequest) => askJson<Answer>(server, `/api/admin/${path}`, asking);
   const list = <Entry>(path: string, signal?: AbortSignal) => askList<Entry>(server, `/api/admin/${path}`, { signal });
   return {
     list: (signal) => list("users", signal),

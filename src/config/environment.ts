@@ -1,9 +1,9 @@
 import { childNodes, coerce, keysOf, nodesAt, pathText, variable } from "./tree.ts";
-import type { Environment, Gathered, Path, SchemaNode, Tree } from "./tree.ts";
+import type { Environment, Gathered, ConfigPath, SchemaNode, ConfigTree } from "./tree.ts";
 import { suggestion } from "./problems.ts";
 
 /** Names that are not built from their path: short forms, and those of other tools. */
-const shortForms: Readonly<Record<string, Path>> = {
+const shortForms: Readonly<Record<string, ConfigPath>> = {
   COLLOQUY_HOST: ["server", "host"],
   COLLOQUY_PORT: ["server", "port"],
   COLLOQUY_LOG_LEVEL: ["log", "level"],
@@ -46,7 +46,7 @@ const shortForms: Readonly<Record<string, Path>> = {
 };
 
 /** JSON objects by the names of tools; each of their values goes where it belongs to its tool. */
-const toolMaps: Readonly<Record<string, Path>> = { TOOL_MODELS: ["model"], TOOL_PARAMETERS: [] };
+const toolMaps: Readonly<Record<string, ConfigPath>> = { TOOL_MODELS: ["model"], TOOL_PARAMETERS: [] };
 
 const prefix = "COLLOQUY_";
 
@@ -58,7 +58,7 @@ const serviceLink = /^COLLOQUY_(SERVICE_|PORT_\d)/;
 
 /** Lays the environment's values over those in `gathered`. */
 export function readEnvironment(gathered: Gathered, environment: Environment, schema: SchemaNode): void {
-  const set = (name: string, path: Path, given: unknown): void => {
+  const set = (name: string, path: ConfigPath, given: unknown): void => {
     const value = typeof given === "string" ? coerce(given, nodesAt(schema, path)) : given;
     if (!assign(gathered.values, path, value)) return;
     const key = pathText(path);
@@ -92,7 +92,7 @@ export function readEnvironment(gathered: Gathered, environment: Environment, sc
 }
 
 /** `COLLOQUY_LIMITS__DEADLINE_SECONDS` → limits.deadlineSeconds. */
-function pathOf(name: string, values: Tree, schema: SchemaNode): { path: Path } | { fault: string } {
+function pathOf(name: string, values: ConfigTree, schema: SchemaNode): { path: ConfigPath } | { fault: string } {
   const path: (string | number)[] = [];
   let nodes = nodesAt(schema, []);
   let value: unknown = values;
@@ -126,7 +126,7 @@ function keyOf(segment: string, nodes: readonly SchemaNode[]): string | undefine
 }
 
 /** The values of a JSON object and of the objects in it, by their paths; undefined if it is none. */
-function readMap(text: string): [path: Path, value: unknown][] | undefined {
+function readMap(text: string): [path: ConfigPath, value: unknown][] | undefined {
   try {
     const map: unknown = JSON.parse(text);
     return isObject(map) ? valuesOf(map) : undefined;
@@ -135,8 +135,8 @@ function readMap(text: string): [path: Path, value: unknown][] | undefined {
   }
 }
 
-function valuesOf(map: object): [path: Path, value: unknown][] {
-  return Object.entries(map).flatMap(([key, value]): [Path, unknown][] =>
+function valuesOf(map: object): [path: ConfigPath, value: unknown][] {
+  return Object.entries(map).flatMap(([key, value]): [ConfigPath, unknown][] =>
     isObject(value) ? valuesOf(value).map(([path, inner]) => [[key, ...path], inner]) : [[[key], value]],
   );
 }
@@ -150,7 +150,7 @@ function upperSnake(key: string): string {
 }
 
 /** Sets the value and makes groups and lists on its way; false where something else stands in the way. */
-function assign(tree: Tree, path: Path, value: unknown): boolean {
+function assign(tree: ConfigTree, path: ConfigPath, value: unknown): boolean {
   let at: object = tree;
   for (const [depth, part] of path.slice(0, -1).entries()) {
     const existing: unknown = Reflect.get(at, part);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node } from "yaml";
 import { childNodes, coerce, nodesAt, pathText, variable } from "./tree.ts";
-import type { Environment, Gathered, Path, SchemaNode, Tree } from "./tree.ts";
+import type { Environment, Gathered, ConfigPath, SchemaNode, ConfigTree } from "./tree.ts";
 import { messageOf } from "../protocol/base/errors.ts";
 
 /** Reads a YAML file into `gathered`. `name` is how the file is called in messages. */
@@ -38,9 +38,9 @@ export function readConfigFile(
   }
   walk(document.contents, [], nodesAt(options.schema, []));
 
-  function walk(node: Node | null | undefined, path: Path, schema: readonly SchemaNode[]): unknown {
+  function walk(node: Node | null | undefined, path: ConfigPath, schema: readonly SchemaNode[]): unknown {
     if (isMap<unknown, Node | null>(node)) {
-      const result: Tree = path.length === 0 ? gathered.values : {};
+      const result: ConfigTree = path.length === 0 ? gathered.values : {};
       for (const { key, value } of node.items) {
         if (!isScalar(key)) continue;
         const name = String(key.value);
@@ -67,7 +67,7 @@ export function readConfigFile(
     return undefined;
   }
 
-  function resolve(text: string, path: Path, schema: readonly SchemaNode[]): unknown {
+  function resolve(text: string, path: ConfigPath, schema: readonly SchemaNode[]): unknown {
     if (!text.includes("${")) return text;
     const result = substitute(text, options.environment);
     if ("unset" in result) {
@@ -79,7 +79,7 @@ export function readConfigFile(
     return undefined;
   }
 
-  function problem(path: Path, text: string): void {
+  function problem(path: ConfigPath, text: string): void {
     problems.push({ where: gathered.origins.get(pathText(path)) ?? file.name, path: pathText(path), text });
   }
 }

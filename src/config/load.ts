@@ -5,15 +5,23 @@ import { readConfigFile } from "./file.ts";
 import { isSecret, originOf, problemsOf, valueAt } from "./problems.ts";
 import { withRagFolders } from "./sections/knowledge.ts";
 import { withFolders } from "./sections/sandbox.ts";
-import { expandText, pathText, variable, type Environment, type Gathered, type Path, type Problem } from "./tree.ts";
+import {
+  expandText,
+  pathText,
+  variable,
+  type Environment,
+  type Gathered,
+  type ConfigPath,
+  type ConfigProblem,
+} from "./tree.ts";
 import { InvalidInput } from "../protocol/base/errors.ts";
 import { configSchema, type Config, schemaTree } from "./schema.ts";
 
 /** All that is wrong with the configuration, in one list. Names no secret's value. */
 export class ConfigInvalid extends InvalidInput {
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConfigProblem[];
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly ConfigProblem[]) {
     const lines = problems.map(({ where, path, text }) => `  ${where}: ${path === "" ? "" : `${path} `}${text}`);
     const count = problems.length === 1 ? "a problem" : `${problems.length} problems`;
     super(`The configuration has ${count}:\n${lines.join("\n")}`, { code: "config_invalid" });
@@ -46,7 +54,7 @@ export function loadConfig(options?: { readonly env?: Environment; readonly cwd?
   gathered.problems.push(...problemsAcross(gathered));
   if (!parsed.success || gathered.problems.length > 0) throw new ConfigInvalid(gathered.problems);
 
-  const folder = (path: Path, value: string): string => {
+  const folder = (path: ConfigPath, value: string): string => {
     const isFromFile = file !== undefined && !/^(environment |default$)/.test(sourceOf(gathered, path));
     return resolve(isFromFile ? dirname(file) : cwd, value);
   };
@@ -133,13 +141,13 @@ const providerKeys = [
   "XAI_API_KEY",
 ];
 
-function sourceOf(gathered: Gathered, path: Path): string {
+function sourceOf(gathered: Gathered, path: ConfigPath): string {
   // A key without a value keeps its line, for problems; its value is the default's.
   if (valueAt(gathered.values, path) === undefined) return "default";
   return gathered.origins.get(pathText(path)) ?? "default";
 }
 
-function findFile(cwd: string, environment: Environment, problems: Problem[]): string | undefined {
+function findFile(cwd: string, environment: Environment, problems: ConfigProblem[]): string | undefined {
   const named = variable(environment, "COLLOQUY_CONFIG");
   const file = resolve(cwd, named ?? "colloquy.yaml");
   if (existsSync(file)) return file;
@@ -152,7 +160,7 @@ function findFile(cwd: string, environment: Environment, problems: Problem[]): s
 }
 
 /** Rules over several keys; on the values as given, so that they are in the list beside faults of form. */
-function problemsAcross(gathered: Gathered): Problem[] {
+function problemsAcross(gathered: Gathered): ConfigProblem[] {
   const host = valueAt(gathered.values, ["server", "host"]);
   const mode = valueAt(gathered.values, ["auth", "mode"]) ?? "local";
   if (typeof host !== "string" || isLoopback(host) || mode !== "local") return [];
@@ -172,7 +180,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /** Scalars, and lists of scalars as a whole. */
-function leavesOf(value: unknown, path: Path = []): { path: Path; value: unknown }[] {
+function leavesOf(value: unknown, path: ConfigPath = []): { path: ConfigPath; value: unknown }[] {
   if (Array.isArray(value) && value.some((item) => typeof item === "object")) {
     return value.flatMap((item, index) => leavesOf(item, [...path, index]));
   }

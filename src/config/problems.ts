@@ -1,15 +1,15 @@
 import type { z } from "zod";
 import { keysOf, nodesAt, pathText } from "./tree.ts";
-import type { Gathered, Path, Problem, SchemaNode } from "./tree.ts";
+import type { Gathered, ConfigPath, ConfigProblem, SchemaNode } from "./tree.ts";
 import { nearNames } from "../protocol/base/near-names.ts";
 
 type Issue = z.core.$ZodIssue;
 
 /** What the schema found wrong, in words that say what would be right. */
-export function problemsOf(issues: readonly Issue[], gathered: Gathered, schema: SchemaNode): Problem[] {
+export function problemsOf(issues: readonly Issue[], gathered: Gathered, schema: SchemaNode): ConfigProblem[] {
   return issues
     .flatMap((issue) => flatten(issue, [], gathered))
-    .flatMap(({ issue, path }): Problem[] => {
+    .flatMap(({ issue, path }): ConfigProblem[] => {
       if (issue.code === "unrecognized_keys") {
         const known = keysOf(nodesAt(schema, path));
         return issue.keys.map((key) => problem([...path, key], `is not a known key${suggestion(key, known)}`));
@@ -21,13 +21,13 @@ export function problemsOf(issues: readonly Issue[], gathered: Gathered, schema:
       return [problem(path, unset ? `is missing, since ${unset} is not set` : `is missing; it ${wordsOf(issue)}`)];
     });
 
-  function problem(path: Path, text: string): Problem {
+  function problem(path: ConfigPath, text: string): ConfigProblem {
     return { where: originOf(gathered, path), path: pathText(path), text };
   }
 }
 
 /** Where a path comes from: its own origin, or that of the nearest group around it. */
-export function originOf(gathered: Pick<Gathered, "origins">, path: Path): string {
+export function originOf(gathered: Pick<Gathered, "origins">, path: ConfigPath): string {
   for (let length = path.length; length > 0; length--) {
     const origin = gathered.origins.get(pathText(path.slice(0, length)));
     if (origin !== undefined) return origin;
@@ -43,7 +43,7 @@ export function suggestion(name: string, known: readonly string[], before = ""):
 }
 
 /** Of an alternative's branches, the one that the value comes nearest to. */
-function flatten(issue: Issue, before: Path, gathered: Gathered): { issue: Issue; path: Path }[] {
+function flatten(issue: Issue, before: ConfigPath, gathered: Gathered): { issue: Issue; path: ConfigPath }[] {
   const path = [...before, ...issue.path.map((part) => (typeof part === "number" ? part : String(part)))];
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return [{ issue, path }];
   const branches = issue.errors.map((errors) => errors.flatMap((error) => flatten(error, path, gathered)));
@@ -109,7 +109,7 @@ function shown(path: string, value: unknown): string {
 }
 
 /** The value at a path of a tree of unknown form. */
-export function valueAt(tree: unknown, path: Path): unknown {
+export function valueAt(tree: unknown, path: ConfigPath): unknown {
   return path.reduce<unknown>(
     (at, part) => (typeof at === "object" && at !== null ? Reflect.get(at, part) : undefined),
     tree,

@@ -168,10 +168,10 @@ export const configSchema = z.strictObject({
     .prefault({}),
 });
 
-type Settings = z.infer<typeof configSchema>;
+type ConfigValues = z.infer<typeof configSchema>;
 
 /** Everything the server is told from outside; frozen. */
-export type Config = { readonly [Key in keyof Settings]: Readonly<Settings[Key]> } & {
+export type Config = { readonly [Key in keyof ConfigValues]: Readonly<ConfigValues[Key]> } & {
   /** The file that was read. */
   readonly file: string | undefined;
   /** Where each value is from, by its path (`models[0].apiKey`): `environment <VAR>`, `<file>:<line>` or `default`. */

@@ -1,24 +1,24 @@
 import type { z } from "zod";
 
 /** One thing that is wrong: `where` is `<file>:<line>` or the variable, `path` the key, both as a person knows them. */
-export type Problem = { readonly where: string; readonly path: string; readonly text: string };
+export type ConfigProblem = { readonly where: string; readonly path: string; readonly text: string };
 
 /** The values of file and environment in one tree, with the origin of each by its path (`models[0].apiKey`). */
 export type Gathered = {
-  readonly values: Tree;
+  readonly values: ConfigTree;
   readonly origins: Map<string, string>;
   /** Keys that are absent because their `${VAR}` is not set: path to variable. */
   readonly absent: Map<string, string>;
-  readonly problems: Problem[];
+  readonly problems: ConfigProblem[];
 };
-export type Tree = { [key: string]: unknown };
-export type Path = readonly (string | number)[];
+export type ConfigTree = { [key: string]: unknown };
+export type ConfigPath = readonly (string | number)[];
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Our schema as JSON Schema: by it names are found and texts become numbers. */
 export type SchemaNode = z.core.JSONSchema.BaseSchema;
 
-export function pathText(path: Path): string {
+export function pathText(path: ConfigPath): string {
   return path
     .map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`))
     .join("")
@@ -56,7 +56,7 @@ function listOf(text: string, items: readonly SchemaNode[]): unknown[] {
 }
 
 /** What the schema says about a path: several nodes where it knows alternatives, none where it knows nothing. */
-export function nodesAt(schema: SchemaNode, path: Path): readonly SchemaNode[] {
+export function nodesAt(schema: SchemaNode, path: ConfigPath): readonly SchemaNode[] {
   let nodes = variants(schema);
   for (const part of path) nodes = childNodes(nodes, part);
   return nodes;

@@ -4,25 +4,25 @@ import type { DefinitionKind, DefinitionProblem } from "../protocol/agents/defin
 import type { ModelInfo } from "../protocol/agents/models.ts";
 import type { StoredDefinition } from "../store/definitions.ts";
 import { type Definitive, titles } from "./live-definitions.ts";
-import { parseDefinition, type Parsed, type ParsePolicy } from "./parse-definition.ts";
-import { type Entry, type Resolved, resolveDefinitions } from "./resolve.ts";
+import { parseDefinition, type DefinitionTypes, type ParsePolicy } from "./parse-definition.ts";
+import { type DefinitionEntry, type Resolved, resolveDefinitions } from "./resolve.ts";
 import { withSecrets } from "./secrets.ts";
 import { InvalidInput } from "../protocol/base/errors.ts";
 
 /** What somebody wants to define. */
-export type Draft = { readonly id: string; readonly definition: unknown };
+export type UncheckedDraft = { readonly id: string; readonly definition: unknown };
 
 export type Checked<Kind extends DefinitionKind> = {
   /** As it is to be kept: with the secrets that are set already. */
   readonly body: unknown;
-  readonly definition?: Parsed[Kind];
+  readonly definition?: DefinitionTypes[Kind];
   readonly problems: readonly DefinitionProblem[];
 };
 
 /** What would come of a draft among all that there is: what it says, or all that is wrong with it. */
 export function checkDraft<Kind extends DefinitionKind>(
   kind: Kind,
-  { id, definition: given }: Draft,
+  { id, definition: given }: UncheckedDraft,
   {
     now: { base, rows, resolved },
     strategies,
@@ -45,7 +45,7 @@ export function checkDraft<Kind extends DefinitionKind>(
 
 /** What counts now and would not beside the draft. */
 function displacedBy(then: Resolved, now: Resolved, draft: StoredDefinition): DefinitionProblem[] {
-  const isActive = ({ kind, id, stored }: Entry) =>
+  const isActive = ({ kind, id, stored }: DefinitionEntry) =>
     now.entries.some((one) => one.kind === kind && one.id === id && one.stored === stored && one.state === "active");
   return then.entries
     .filter((entry) => entry.state === "refused" && entry.stored !== draft && isActive(entry))

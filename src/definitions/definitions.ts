@@ -5,9 +5,9 @@ import type { DefaultKind, DefinitionKind, DefinitionProblem, DefaultView } from
 import { Conflict } from "../protocol/base/errors.ts";
 import type { Database } from "../store/driver/database.ts";
 import { createDefinitionStore, type DefinitionKey, type StoredDefinition } from "../store/definitions.ts";
-import { type Checked, checkDraft, type Draft, newRow, definitionInvalid } from "./check-draft.ts";
+import { type Checked, checkDraft, type UncheckedDraft, newRow, definitionInvalid } from "./check-draft.ts";
 import { createLiveDefinitions, type LiveOptions, titles, type Definitive } from "./live-definitions.ts";
-import { type Entry, isReadOnly, defaultOf, resolveDefinitions } from "./resolve.ts";
+import { type DefinitionEntry, isReadOnly, defaultOf, resolveDefinitions } from "./resolve.ts";
 import { isFallback, type ModelConfig } from "../models/config.ts";
 import { addressOf } from "../models/registry.ts";
 import type { AgentRegistry } from "../protocol/agents/agents.ts";
@@ -37,25 +37,25 @@ export async function createDefinitions(options: DefinitionsOptions) {
   const hasRow = (kind: DefinitionKind, id: string) =>
     live.now().rows.some((row) => row.kind === kind && row.id === id);
 
-  const check = <Kind extends DefinitionKind>(kind: Kind, draft: Draft): Checked<Kind> =>
+  const check = <Kind extends DefinitionKind>(kind: Kind, draft: UncheckedDraft): Checked<Kind> =>
     checkDraft(kind, draft, { now: live.now(), strategies, policy: options });
 
   /** What is wrong with where a model is. */
-  async function addressProblems(kind: DefinitionKind, draft: Draft): Promise<readonly DefinitionProblem[]> {
+  async function addressProblems(kind: DefinitionKind, draft: UncheckedDraft): Promise<readonly DefinitionProblem[]> {
     const address = kind === "model" ? addressIn(check("model", draft).definition) : undefined;
     const message = address === undefined ? undefined : await options.whyNotAsked?.(address);
     return message === undefined ? [] : [{ path: "baseUrl", message }];
   }
 
   /** The same as `check`, and where names lead to. */
-  async function examine(kind: DefinitionKind, draft: Draft): Promise<Checked<DefinitionKind>> {
+  async function examine(kind: DefinitionKind, draft: UncheckedDraft): Promise<Checked<DefinitionKind>> {
     const more = await addressProblems(kind, draft);
     const checked = check(kind, draft);
     return { ...checked, problems: [...checked.problems, ...more] };
   }
 
   /** What is to be kept. Throws definitionInvalid. */
-  function sound(kind: DefinitionKind, draft: Draft, more: readonly DefinitionProblem[]): unknown {
+  function sound(kind: DefinitionKind, draft: UncheckedDraft, more: readonly DefinitionProblem[]): unknown {
     const { body, problems } = check(kind, draft);
     const all = [...problems, ...more];
     if (all.length > 0) throw definitionInvalid(`The ${titles[kind]} "${draft.id}"`, all);
@@ -83,7 +83,7 @@ export async function createDefinitions(options: DefinitionsOptions) {
     throw new Conflict("Too many definitions of this kind. Delete some first.", { code: "too_many" });
   };
 
-  async function create(kind: DefinitionKind, draft: Draft, caller: Caller): Promise<Entry> {
+  async function create(kind: DefinitionKind, draft: UncheckedDraft, caller: Caller): Promise<DefinitionEntry> {
     const { id } = draft;
     const more = await addressProblems(kind, draft);
     await settle((stamp) => {
@@ -99,9 +99,9 @@ export async function createDefinitions(options: DefinitionsOptions) {
 
   async function change(
     kind: DefinitionKind,
-    { revision, ...draft }: Draft & { readonly revision: string },
+    { revision, ...draft }: UncheckedDraft & { readonly revision: string },
     caller: Caller,
-  ): Promise<Entry> {
+  ): Promise<DefinitionEntry> {
     const { id } = draft;
     const more = await addressProblems(kind, draft);
     await settle((stamp) => {
@@ -195,7 +195,7 @@ function oneByOne<Argument>(task: (argument: Argument) => Promise<void>): (argum
   };
 }
 
-function definedElsewhere({ kind, id, place: { source, where } }: Entry): Conflict {
+function definedElsewhere({ kind, id, place: { source, where } }: DefinitionEntry): Conflict {
   const place = where ?? (source === "built-in" ? "the program itself" : source);
   return new Conflict(`The ${titles[kind]} "${id}" is defined by ${place}, not here.`, { code: "read_only" });
 }

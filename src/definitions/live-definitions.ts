@@ -9,7 +9,7 @@ import type { Database } from "../store/driver/database.ts";
 import { type DefinitionStore, definitionsChannel, type StoredDefinition } from "../store/definitions.ts";
 import type { McpServers } from "../tools/mcp/mcp-servers.ts";
 import type { ParsePolicy } from "./parse-definition.ts";
-import { type Base, type Entry, type Resolved, resolveDefinitions } from "./resolve.ts";
+import { type Base, type DefinitionEntry, type Resolved, resolveDefinitions } from "./resolve.ts";
 
 export type LiveOptions = ParsePolicy & {
   readonly database: Pick<Database, "kind" | "listen">;
@@ -85,7 +85,8 @@ export async function createLiveDefinitions(store: DefinitionStore, options: Liv
   const look = async () => {
     if ((await store.stamp()) !== inUse) refreshLater();
   };
-  const entries = (kind: DefinitionKind): readonly Entry[] => resolved.entries.filter((entry) => entry.kind === kind);
+  const entries = (kind: DefinitionKind): readonly DefinitionEntry[] =>
+    resolved.entries.filter((entry) => entry.kind === kind);
 
   await load();
   // Admins can mend it as soon as the server is up.
@@ -99,7 +100,7 @@ export async function createLiveDefinitions(store: DefinitionStore, options: Liv
     entries,
 
     /** The one that counts; with `stored` the one of the database. Throws NotFound. */
-    find(kind: DefinitionKind, id: string, stored = false): Entry {
+    find(kind: DefinitionKind, id: string, stored = false): DefinitionEntry {
       const all = entries(kind).filter((entry) => entry.id === id && (!stored || entry.stored));
       const found = all.find(({ state }) => state === "active") ?? all[0];
       if (!found) throw new NotFound(`There is no ${titles[kind]} ${JSON.stringify(id)}.`);

@@ -7,14 +7,14 @@ import { schemaProblems } from "../protocol/agents/schema-problems.ts";
 import { isRefusedHost, refusedHost } from "../egress/secret-hosts.ts";
 
 /** What each kind is once it has been checked. */
-export type Parsed = {
+export type DefinitionTypes = {
   readonly agent: AgentDefinition;
   readonly model: ModelConfig;
   readonly "mcp-server": McpServerConfig;
 };
 
 export type ParseResult<Kind extends DefinitionKind> =
-  | { readonly ok: true; readonly definition: Parsed[Kind] }
+  | { readonly ok: true; readonly definition: DefinitionTypes[Kind] }
   | { readonly ok: false; readonly problems: readonly DefinitionProblem[] };
 
 export type ParsePolicy = {
@@ -46,10 +46,10 @@ export function parseDefinition<Kind extends DefinitionKind>(
   return all.length > 0 || value === undefined ? { ok: false, problems: all } : { ok: true, definition: value };
 }
 
-type Outcome<Value> = { readonly value?: Value; readonly problems: readonly DefinitionProblem[] };
-type Parser<Value> = (id: string, definition: Readonly<Record<string, unknown>>) => Outcome<Value>;
+type ParsedDefinition<Value> = { readonly value?: Value; readonly problems: readonly DefinitionProblem[] };
+type Parser<Value> = (id: string, definition: Readonly<Record<string, unknown>>) => ParsedDefinition<Value>;
 
-const parsers: { readonly [Kind in DefinitionKind]: Parser<Parsed[Kind]> } = {
+const parsers: { readonly [Kind in DefinitionKind]: Parser<DefinitionTypes[Kind]> } = {
   agent(id, definition) {
     const parsed = agentSchema.safeParse({ ...definition, id });
     return parsed.success

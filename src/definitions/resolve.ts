@@ -6,7 +6,7 @@ import type { DefinitionKind, DefinitionPlace, DefinitionProblem, EntryState } f
 import type { McpServerConfig, McpServersConfig } from "../protocol/agents/mcp-servers.ts";
 import type { StoredDefinition } from "../store/definitions.ts";
 import { defaultServers } from "../tools/mcp/mcp-servers.ts";
-import { parseDefinition, type Parsed, type ParsePolicy } from "./parse-definition.ts";
+import { parseDefinition, type DefinitionTypes, type ParsePolicy } from "./parse-definition.ts";
 
 /** What there is without the database. */
 export type Base = {
@@ -28,7 +28,7 @@ export type Base = {
   readonly placeOf: (kind: "model" | "mcp-server", id: string) => DefinitionPlace;
 };
 
-export type Entry = {
+export type DefinitionEntry = {
   readonly kind: DefinitionKind;
   readonly id: string;
   readonly place: DefinitionPlace;
@@ -40,7 +40,7 @@ export type Entry = {
 };
 
 export type Resolved = {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly DefinitionEntry[];
   readonly choice: ModelChoice;
   /** As they are written: `model` may be a wish. */
   readonly agents: readonly AgentDefinition[];
@@ -67,7 +67,7 @@ export function resolveDefinitions(base: Base, stored: readonly StoredDefinition
 }
 
 /** What environment or file define, and what only the defaults say. */
-export function isReadOnly({ kind, id, place }: Entry): boolean {
+export function isReadOnly({ kind, id, place }: DefinitionEntry): boolean {
   const isFromOutside = place.source === "environment" || place.source === "file";
   return isFromOutside || (kind === "model" && id === "default");
 }
@@ -78,9 +78,9 @@ export function defaultOf(body: unknown): string | undefined {
 }
 
 /** A row with what it says, or why it can't. */
-type Row<Kind extends DefinitionKind> = {
+type DefinitionRow<Kind extends DefinitionKind> = {
   readonly stored: StoredDefinition;
-  readonly definition?: Parsed[Kind];
+  readonly definition?: DefinitionTypes[Kind];
   readonly problems: readonly DefinitionProblem[];
 };
 
@@ -88,7 +88,7 @@ function rowsOf<Kind extends DefinitionKind>(
   kind: Kind,
   stored: readonly StoredDefinition[],
   policy: ParsePolicy,
-): readonly Row<Kind>[] {
+): readonly DefinitionRow<Kind>[] {
   return stored
     .filter((row) => row.kind === kind)
     .map((row) => {
@@ -106,9 +106,9 @@ function rowsOf<Kind extends DefinitionKind>(
 
 function entryOf<Kind extends DefinitionKind>(
   kind: Kind,
-  { stored, problems }: Row<Kind>,
+  { stored, problems }: DefinitionRow<Kind>,
   { state, more = [] }: { readonly state: EntryState; readonly more?: readonly DefinitionProblem[] },
-): Entry {
+): DefinitionEntry {
   const all = [...problems, ...more];
   return { kind, id: stored.id, place: inDatabase, state, problems: all, definition: stored.body, stored };
 }
@@ -123,7 +123,7 @@ const idTaken = (id: string, other: string): DefinitionProblem => ({
   message: `"${id}" names ${other}: take another id`,
 });
 
-function resolveModels(base: Base, rows: readonly Row<"model">[], wanted: string | undefined) {
+function resolveModels(base: Base, rows: readonly DefinitionRow<"model">[], wanted: string | undefined) {
   const configured = new Set(base.models.map(({ id }) => id));
   const agents = base.agents.map(({ id }) => id);
   const refused = new Map<string, DefinitionProblem[]>();
@@ -149,7 +149,7 @@ function resolveModels(base: Base, rows: readonly Row<"model">[], wanted: string
   }
   const stored = counting();
   const choice = choose({ models: stored, wanted });
-  const given: Entry[] = choice.models
+  const given: DefinitionEntry[] = choice.models
     .filter((config) => !stored.includes(config))
     .map(({ id, ...definition }) => ({
       kind: "model",
@@ -162,7 +162,7 @@ function resolveModels(base: Base, rows: readonly Row<"model">[], wanted: string
       definition,
     }));
   const hasDemo = choice.models.some(({ id }) => id === "demo");
-  const demo: Entry = {
+  const demo: DefinitionEntry = {
     kind: "model",
     id: "demo",
     place: { source: "built-in", where: null },
@@ -180,7 +180,7 @@ function resolveModels(base: Base, rows: readonly Row<"model">[], wanted: string
   return { choice, entries: [...given, ...(hasDemo ? [] : [demo]), ...ours] };
 }
 
-function resolveAgents(base: Base, rows: readonly Row<"agent">[], models: ReadonlySet<string>) {
+function resolveAgents(base: Base, rows: readonly DefinitionRow<"agent">[], models: ReadonlySet<string>) {
   const taken = new Map<string, AgentDefinition>();
   const ours = rows.map((row) => {
     const { id } = row.stored;
@@ -193,7 +193,7 @@ function resolveAgents(base: Base, rows: readonly Row<"agent">[], models: Readon
     return entryOf("agent", row, { state: row.definition ? "active" : "refused" });
   });
   const given = base.agents.filter(({ id }) => !taken.has(id));
-  const entries = given.map(({ id, ...definition }): Entry => {
+  const entries = given.map(({ id, ...definition }): DefinitionEntry => {
     const file = base.agentFiles.get(id);
     const place: DefinitionPlace =
       file === undefined ? { source: "built-in", where: null } : { source: "file", where: file };
@@ -202,7 +202,7 @@ function resolveAgents(base: Base, rows: readonly Row<"agent">[], models: Readon
   return { agents: [...given, ...taken.values()], entries: [...entries, ...ours] };
 }
 
-function resolveServers(base: Base, rows: readonly Row<"mcp-server">[]) {
+function resolveServers(base: Base, rows: readonly DefinitionRow<"mcp-server">[]) {
   const taken: Record<string, McpServerConfig> = {};
   const ours = rows.map((row) => {
     const { id } = row.stored;
@@ -213,7 +213,7 @@ function resolveServers(base: Base, rows: readonly Row<"mcp-server">[]) {
   });
   const given = Object.entries({ ...defaultServers, ...base.servers })
     .filter(([id]) => !Object.hasOwn(taken, id))
-    .map(([id, definition]): Entry => {
+    .map(([id, definition]): DefinitionEntry => {
       const place: DefinitionPlace = Object.hasOwn(base.servers, id)
         ? base.placeOf("mcp-server", id)
         : { source: "built-in", where: null };

@@ -1,12 +1,12 @@
 import type { DefinitionKind, DefinitionProblem } from "../protocol/agents/definitions.ts";
 
-type Path = readonly string[];
+type SecretPath = readonly string[];
 
 /** What is shown instead of a secret. Sent back in its place, it leaves the secret as it is. */
 const mask = "***";
 
 /** What stands for a secret in a definition of this kind: all values of some groups, others by their key or form. */
-function isSecret(kind: DefinitionKind, path: Path, text: string): boolean {
+function isSecret(kind: DefinitionKind, path: SecretPath, text: string): boolean {
   if (kind === "agent" || text === "") return false;
   const inGroup = kind === "model" ? path.includes("headers") : /^(headers|env|args)$/.test(path[0] ?? "");
   return inGroup || /(key|token|secret|password|authorization)$/i.test(path.at(-1) ?? "") || hidesInUrl(text);
@@ -24,7 +24,7 @@ function shownText(text: string): string {
 }
 
 /** Every text of a definition, changed by `change`; all else as it is. */
-function mapTexts(value: unknown, change: (text: string, path: Path) => string, path: Path = []): unknown {
+function mapTexts(value: unknown, change: (text: string, path: SecretPath) => string, path: SecretPath = []): unknown {
   if (typeof value === "string") return change(value, path);
   if (Array.isArray(value)) return value.map((one, at) => mapTexts(one, change, [...path, String(at)]));
   if (typeof value !== "object" || value === null) return value;

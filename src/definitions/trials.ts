@@ -7,7 +7,7 @@ import { Conflict } from "../protocol/base/errors.ts";
 import type { ModelCallRecord } from "../protocol/agents/models.ts";
 import type { McpOptions, McpServers } from "../tools/mcp/mcp-servers.ts";
 import { tryNewServer, tryServer } from "../tools/mcp/try-server.ts";
-import { definitionInvalid, type Draft } from "./check-draft.ts";
+import { definitionInvalid, type UncheckedDraft } from "./check-draft.ts";
 
 import type { Definitions } from "./definitions.ts";
 
@@ -28,7 +28,7 @@ export function createTrials({ definitions, servers, onCall, isOwn, connect, ...
   return {
     /** One short answer; of a draft, beside the models that there are. */
     async model(
-      asked: string | Draft,
+      asked: string | UncheckedDraft,
       { prompt, caller, signal }: { readonly prompt: string; readonly caller: Caller; readonly signal: AbortSignal },
     ): Promise<ModelTrial> {
       const id = typeof asked === "string" ? asked : asked.id;
@@ -59,7 +59,7 @@ export function createTrials({ definitions, servers, onCall, isOwn, connect, ...
 
     findModels: (wish: FindWish): Promise<FoundModels> => findModels(wish, connect),
 
-    server(asked: string | Draft, caller: Caller, signal: AbortSignal): Promise<McpTrial> {
+    server(asked: string | UncheckedDraft, caller: Caller, signal: AbortSignal): Promise<McpTrial> {
       if (typeof asked !== "string")
         return tryNewServer({ name: asked.id, config: sound("mcp-server", asked) }, options, caller, signal);
       const { state } = definitions.find("mcp-server", asked);
@@ -69,7 +69,7 @@ export function createTrials({ definitions, servers, onCall, isOwn, connect, ...
     },
   };
 
-  function sound<Kind extends "model" | "mcp-server">(kind: Kind, draft: Draft) {
+  function sound<Kind extends "model" | "mcp-server">(kind: Kind, draft: UncheckedDraft) {
     const { definition, problems } = definitions.check(kind, draft);
     if (problems.length > 0 || !definition) throw definitionInvalid(`"${draft.id}"`, problems);
     return definition;

@@ -2,10 +2,10 @@ import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 import { InvalidInput, messageOf, Unavailable } from "../protocol/base/errors.ts";
 
-export type Address = { readonly address: string; readonly family: number };
+export type ResolvedAddress = { readonly address: string; readonly family: number };
 
 /** All addresses of a name; the operating system's resolver unless another is given. */
-export type Resolve = (host: string) => Promise<readonly Address[]>;
+export type Resolve = (host: string) => Promise<readonly ResolvedAddress[]>;
 
 /** Addresses and ranges of both families. */
 export type Ranges = { has(address: string): boolean };
@@ -58,7 +58,7 @@ export type AddressRules = {
 export async function addressesOf(
   host: string,
   { allow, refuse, advice, resolve }: AddressRules,
-): Promise<readonly Address[]> {
+): Promise<readonly ResolvedAddress[]> {
   const name = bare(host);
   const addresses = isIP(name) ? [{ address: name, family: isIP(name) }] : await find(name, resolve ?? resolveAll);
   if (refuse && addresses.some(({ address }) => refuse(address)))
@@ -81,8 +81,8 @@ function bare(host: string): string {
   return host.replace(/^\[|\]$/g, "");
 }
 
-async function find(name: string, resolve: Resolve): Promise<readonly Address[]> {
-  let addresses: readonly Address[];
+async function find(name: string, resolve: Resolve): Promise<readonly ResolvedAddress[]> {
+  let addresses: readonly ResolvedAddress[];
   try {
     addresses = await resolve(name);
   } catch (cause) {
@@ -92,7 +92,7 @@ async function find(name: string, resolve: Resolve): Promise<readonly Address[]>
   return addresses;
 }
 
-function resolveAll(name: string): Promise<readonly Address[]> {
+function resolveAll(name: string): Promise<readonly ResolvedAddress[]> {
   return lookup(name, { all: true });
 }
 
@@ -100,11 +100,11 @@ function resolveAll(name: string): Promise<readonly Address[]> {
  * Answers a connection's own question for the address with what was checked, not at once: a connection that fails while it
  * is being made has nobody yet who hears of it, and would end the process.
  */
-export function lookupOf(addresses: readonly Address[]) {
+export function lookupOf(addresses: readonly ResolvedAddress[]) {
   return (
     _host: string,
     options: { readonly all?: boolean | undefined },
-    answer: (error: null, address: string | Address[], family?: number) => void,
+    answer: (error: null, address: string | ResolvedAddress[], family?: number) => void,
   ): void => {
     const [first] = addresses;
     if (options.all) process.nextTick(answer, null, [...addresses]);

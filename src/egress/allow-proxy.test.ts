@@ -36,9 +36,9 @@ async function proxy(context: TestContext, options: Omit<AllowProxyOptions, "soc
   return socket;
 }
 
-type Asked = { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string };
+type ProxyRequest = { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string };
 
-async function ask(socketPath: string, path: string, { method = "GET", headers, body }: Asked = {}) {
+async function ask(socketPath: string, path: string, { method = "GET", headers, body }: ProxyRequest = {}) {
   const [answer] = (await once(request({ socketPath, path, method, headers }).end(body), "response")) as [
     IncomingMessage,
   ];

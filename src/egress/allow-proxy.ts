@@ -22,9 +22,9 @@ export type AllowProxyOptions = {
 
 export type AllowProxy = { readonly socket: string; readonly close: () => Promise<void> };
 
-type Bounds = { readonly maxBytes: number; readonly timeoutMs: number };
-type Route = { readonly host: string; readonly port: number; readonly lookup: ReturnType<typeof lookupOf> };
-type FindRoute = (url: URL | null) => Promise<Route>;
+type ProxyLimits = { readonly maxBytes: number; readonly timeoutMs: number };
+type ProxyRoute = { readonly host: string; readonly port: number; readonly lookup: ReturnType<typeof lookupOf> };
+type FindRoute = (url: URL | null) => Promise<ProxyRoute>;
 
 const idleMs = 60_000;
 const notListed = "is not listed in sandbox.network.allow; commands in the sandbox reach only what stands there.";
@@ -66,10 +66,10 @@ export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowP
 }
 
 /** Why a request is not passed on, as its answer tells it. */
-class Refusal extends Error {
+class ProxyRefusal extends Error {
   readonly status: 400 | 403 | 502;
 
-  constructor(status: Refusal["status"], message: string, options?: ErrorOptions) {
+  constructor(status: ProxyRefusal["status"], message: string, options?: ErrorOptions) {
     super(message, options);
     this.status = status;
   }
@@ -78,29 +78,29 @@ class Refusal extends Error {
 async function routeTo(
   url: URL | null,
   { allowed, resolve }: { readonly allowed: AllowedHosts; readonly resolve: Resolve | undefined },
-): Promise<Route> {
+): Promise<ProxyRoute> {
   if (url?.protocol !== "http:" || url.username !== "" || url.password !== "")
-    throw new Refusal(
+    throw new ProxyRefusal(
       400,
       "This is a proxy: it takes CONNECT for https and whole URLs, without credentials, for http.",
     );
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   const port = Number(url.port || 80);
-  if (!allowed.has(host, port)) throw new Refusal(403, `${host}:${port} ${notListed}`);
+  if (!allowed.has(host, port)) throw new ProxyRefusal(403, `${host}:${port} ${notListed}`);
   try {
     return { host, port, lookup: lookupOf(await addressesOf(host, { allow: allowed.addresses(port), resolve })) };
   } catch (cause) {
     const isRefused = cause instanceof Error && "code" in cause && cause.code === "address_refused";
     throw isRefused
-      ? new Refusal(403, `${host} is on a private network, and its address ${notListed}`, { cause })
-      : new Refusal(502, messageOf(cause), { cause });
+      ? new ProxyRefusal(403, `${host} is on a private network, and its address ${notListed}`, { cause })
+      : new ProxyRefusal(502, messageOf(cause), { cause });
   }
 }
 
 async function tunnel(
   client: Duplex,
   head: Buffer,
-  { route, bounds }: { readonly route: () => Promise<Route>; readonly bounds: Bounds },
+  { route, bounds }: { readonly route: () => Promise<ProxyRoute>; readonly bounds: ProxyLimits },
 ): Promise<void> {
   client.on("error", () => {});
   try {
@@ -123,7 +123,7 @@ async function tunnel(
 async function forward(
   incoming: IncomingMessage,
   response: ServerResponse,
-  { find, bounds }: { readonly find: FindRoute; readonly bounds: Bounds },
+  { find, bounds }: { readonly find: FindRoute; readonly bounds: ProxyLimits },
 ): Promise<void> {
   const url = URL.parse(incoming.url ?? "");
   try {
@@ -152,7 +152,7 @@ async function forward(
 function bound(
   client: Writable,
   upstream: Writable,
-  { maxBytes, timeoutMs }: Bounds,
+  { maxBytes, timeoutMs }: ProxyLimits,
 ): <Stream extends Readable>(stream: Stream) => Stream {
   const end = () => {
     client.destroy();
@@ -179,7 +179,7 @@ function passedOn(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 }
 
 function refusalOf(error: unknown): { readonly status: number; readonly reason: string; readonly text: string } {
-  const status = error instanceof Refusal ? error.status : 502;
+  const status = error instanceof ProxyRefusal ? error.status : 502;
   // Many clients show the reason alone when a tunnel is refused.
   const reason =
     status === 403 ? "Not listed in sandbox.network.allow" : status === 400 ? "Bad Request" : "Bad Gateway";
@@ -194,7 +194,7 @@ type AllowedHosts = {
   at(host: string, port: number): readonly string[];
 };
 
-type Entry = { readonly host: string; readonly ports: readonly number[] };
+type AllowedHost = { readonly host: string; readonly ports: readonly number[] };
 
 const usualPorts = [80, 443];
 
@@ -223,7 +223,7 @@ function isNamed(host: string, name: string): boolean {
   return name.startsWith("*.") ? host.endsWith(name.slice(1)) : host === name;
 }
 
-function parse(entry: string): Entry {
+function parse(entry: string): AllowedHost {
   // A bare IPv6 address has colons of its own; with a port it stands in brackets.
   const [, bracketed, name, port] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(entry) ?? [undefined, undefined, entry];
   const host = (bracketed ?? name ?? entry).toLowerCase().replace(/\.$/, "");

@@ -1,9 +1,9 @@
-import type { Answer, ByteReader } from "./exchange.ts";
+import type { EgressResponse, ByteReader } from "./exchange.ts";
 
 const ofConnection: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
 /** For those who know only `fetch`. */
-export function responseOf(answer: Answer): Response {
+export function responseOf(answer: EgressResponse): Response {
   const { status, headers } = answer;
   const response =
     "reader" in answer ? eventResponse(answer.reader, { status }) : wholeResponse(answer.bytes, { status });

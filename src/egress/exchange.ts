@@ -10,14 +10,14 @@ export type ByteReader = {
 };
 
 /** An answer that is here whole; of a stream of events its beginning. */
-export type Answer = {
+export type EgressResponse = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
 } & ({ readonly bytes: Buffer<ArrayBuffer> } | { readonly reader: ByteReader });
 
 /** A request on its way. */
-export type Sent = {
-  readonly answer: Promise<Answer>;
+export type PendingExchange = {
+  readonly answer: Promise<EgressResponse>;
   /** Breaks it off, whatever it waits for; once the answer is here whole, nothing. */
   stop(reason: unknown): void;
 };
@@ -40,10 +40,10 @@ const mostKept = 65_536;
  * One request and its answer by undici's own events: its `request` has a stream for each answer, which costs half as much
  * again as all the rest.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<Answer>;
+export class EgressExchange implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<EgressResponse>;
   private readonly options: ExchangeOptions;
-  private readonly answered: (answer: Answer) => void;
+  private readonly answered: (answer: EgressResponse) => void;
   private readonly refused: (error: unknown) => void;
   private controller: Dispatcher.DispatchController | undefined;
   private stopped: { readonly reason: unknown } | undefined;
@@ -61,7 +61,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(options: ExchangeOptions) {
     this.options = options;
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const { promise, resolve, reject } = Promise.withResolvers<EgressResponse>();
     this.answer = promise;
     this.answered = resolve;
     this.refused = reject;

@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
 import { buildConnector } from "undici";
-import type { Address } from "./addresses.ts";
+import type { ResolvedAddress } from "./addresses.ts";
 
 /** The addresses that a connection to this host and port may go to. Throws where it may go nowhere. */
-export type AddressGuard = (host: string, port: number) => Promise<readonly Address[]>;
+export type AddressGuard = (host: string, port: number) => Promise<readonly ResolvedAddress[]>;
 
 /**
  * Makes the connections of an undici agent, each only to addresses that the guard gave for it: neither a redirect nor a name
@@ -39,7 +39,7 @@ function guardedLookup(guard: AddressGuard, port: number) {
   return (
     host: string,
     { all }: { readonly all?: boolean | undefined },
-    answer: (error: Error | null, address: string | Address[], family?: number) => void,
+    answer: (error: Error | null, address: string | ResolvedAddress[], family?: number) => void,
   ): void => {
     guard(host, port).then(
       (addresses) => (all ? answer(null, [...addresses]) : answer(null, addresses[0]!.address, addresses[0]!.family)),

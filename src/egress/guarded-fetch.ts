@@ -3,7 +3,7 @@ import { ColloquyError, messageOf, Unavailable } from "../protocol/base/errors.t
 import { addressesOf, type Resolve } from "./addresses.ts";
 import { responseOf } from "./answer-response.ts";
 import { isOfConnecting } from "./connecting.ts";
-import { type Answer, Exchange, type Sent } from "./exchange.ts";
+import { type EgressResponse, EgressExchange, type PendingExchange } from "./exchange.ts";
 import { guardedConnector } from "./guarded-connector.ts";
 import { type Hop, isRedirect, nextHop, parseUrl } from "./hops.ts";
 
@@ -29,10 +29,10 @@ export type FetchInit = {
   readonly redirect?: string;
 };
 
-export type Post = (
+export type GuardedPost = (
   url: URL,
   request: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
-) => Sent;
+) => PendingExchange;
 
 export type GuardedFetch = {
   /**
@@ -41,7 +41,7 @@ export type GuardedFetch = {
    */
   readonly fetch: (url: string | URL, init?: FetchInit) => Promise<Response>;
   /** The same for one request that follows no redirects, at a fraction of the cost. */
-  readonly post: Post;
+  readonly post: GuardedPost;
   readonly close: () => Promise<void>;
 };
 
@@ -67,9 +67,9 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     });
   const agents = { named: agentFor(true), other: agentFor(false) };
 
-  function send({ url, method, headers, body }: Hop<string>): Sent {
+  function send({ url, method, headers, body }: Hop<string>): PendingExchange {
     const { host } = url;
-    const exchange = new Exchange({
+    const exchange = new EgressExchange({
       timeoutMs,
       maxBytes,
       tooLarge: () =>
@@ -92,7 +92,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     return exchange;
   }
 
-  async function answerTo(hop: Hop<string>, signal: AbortSignal | null): Promise<Answer> {
+  async function answerTo(hop: Hop<string>, signal: AbortSignal | null): Promise<EgressResponse> {
     signal?.throwIfAborted();
     const sent = send(hop);
     if (!signal) return sent.answer;

@@ -1,4 +1,4 @@
-import type { Route } from "./server/endpoint.ts";
+import type { EndpointRoute } from "./server/endpoint.ts";
 import {
   authSettings,
   changePassword,
@@ -19,7 +19,7 @@ import { addKey, addUser, changeUser, listKeys, listUsers, revokeKey } from "./r
 import { invite, listInvites, logUserOut, resetUser, withdrawInvite } from "./routes/admin/user-links.ts";
 
 /** How people come in, and what admins do with accounts. */
-export const accountRoutes: readonly Route[] = [
+export const accountRoutes: readonly EndpointRoute[] = [
   ["GET", "/login", logInPage],
   ["GET", "/setup", setUpPage],
   ["GET", "/signup", signUpPage],

@@ -24,7 +24,7 @@ import {
   listSessions,
 } from "./dialects/sessions.ts";
 import { definitionRoutes } from "./definition-routes.ts";
-import { type Route } from "./server/endpoint.ts";
+import { type EndpointRoute } from "./server/endpoint.ts";
 import { docs, openApiDocument } from "./server/openapi.ts";
 import { allUsage, listAudit, listSettings, ownUsage } from "./routes/admin/overview.ts";
 import { cancelAnyRun, getAnyRun, listAllRuns, resolveWrite, resumeAnyRun, retryRun } from "./routes/admin/runs.ts";
@@ -111,7 +111,7 @@ import {
 } from "./routes/knowledge/uploads.ts";
 import { allMcpRoutes } from "./mcp/mcp-routes.ts";
 
-const routes: readonly Route[] = [
+const routes: readonly EndpointRoute[] = [
   ["GET", "/", page],
   ["GET", "/chat/:id", page],
   ["GET", "/shared/:id", page],
@@ -281,7 +281,7 @@ const routes: readonly Route[] = [
 ];
 
 /** Every route of the server: who answers what. */
-export const allRoutes: readonly Route[] = [
+export const allRoutes: readonly EndpointRoute[] = [
   ...routes,
   ...knowledgeRoutes,
   ...roomRoutes,

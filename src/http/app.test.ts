@@ -6,10 +6,10 @@ import { createModels } from "../models/registry.ts";
 import { createScripted } from "../models/demo/scripted.ts";
 import type { Log } from "../protocol/base/log.ts";
 import { createApp } from "./app.ts";
-import type { Account, Services } from "./server/services.ts";
+import type { SignedInAccount, Services } from "./server/services.ts";
 
 const models = createModels({ models: [], adapters: { hello: createScripted(() => "Hello") } });
-const users: Record<string, Account> = {
+const users: Record<string, SignedInAccount> = {
   ck_ann: { id: owner.userId, name: "ann", role: "admin", disabled: false, permissions: ["*"] },
   ck_gone: { id: owner.userId, name: "gone", role: "user", disabled: true, permissions: [] },
 };

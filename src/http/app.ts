@@ -6,12 +6,12 @@ import type { Caller } from "../protocol/base/callers.ts";
 import { Unavailable } from "../protocol/base/errors.ts";
 import { newId } from "../protocol/base/ids.ts";
 import { createAuthenticate } from "./server/auth.ts";
-import { type Entry, warnOfEnd } from "./server/entry.ts";
+import { type AuthenticatedRequest, warnOfEnd } from "./server/entry.ts";
 import { auditRequest } from "./server/audit.ts";
 import { letIn } from "./server/let-in.ts";
 import { bodyOptions, fewBounds } from "./server/body-bounds.ts";
 import { boundBodies, connectionBounds } from "./server/body-deadline.ts";
-import { restName, type Route } from "./server/endpoint.ts";
+import { restName, type EndpointRoute } from "./server/endpoint.ts";
 import { createEntrance, type Entrance, servicesFor } from "./server/entrance.ts";
 import { answerError, answerUnknownRoute, answerUnrouted, pathOf } from "./server/errors.ts";
 import { acceptFiles, acceptJsonBodies } from "./server/json-body.ts";
@@ -29,7 +29,7 @@ import { allRoutes } from "./all-routes.ts";
 const slowMs = 3000;
 
 /** The HTTP server with all its routes; the caller listens and closes. */
-export async function createApp(services: Services, more: readonly Route[] = []): Promise<FastifyInstance> {
+export async function createApp(services: Services, more: readonly EndpointRoute[] = []): Promise<FastifyInstance> {
   const { server, access, log, version } = services;
   const app = fastify({
     loggerInstance: fastifyLog(log),
@@ -76,7 +76,7 @@ export async function createApp(services: Services, more: readonly Route[] = [])
   app.addHook("onRequest", (request, reply, done) => {
     // Also of a client that went away before the answer: what it asked for may be done.
     reply.raw.once("close", () => {
-      const caller = request.getDecorator<Entry | undefined>("entry")?.caller;
+      const caller = request.getDecorator<AuthenticatedRequest | undefined>("entry")?.caller;
       auditRequest(services.overview.audit, { request, reply, caller });
     });
     done();
@@ -128,12 +128,12 @@ export async function createApp(services: Services, more: readonly Route[] = [])
   return app;
 }
 
-type Surroundings = { readonly services: Services; readonly streams: SseStreams; readonly entrance: Entrance };
+type AppDeps = { readonly services: Services; readonly streams: SseStreams; readonly entrance: Entrance };
 
 function addRoute(
   app: FastifyInstance,
-  [method, path, endpoint]: Route,
-  { services, streams, entrance }: Surroundings,
+  [method, path, endpoint]: EndpointRoute,
+  { services, streams, entrance }: AppDeps,
 ): void {
   const { takesBody } = endpoint;
   const addTo = (to: FastifyInstance) =>
@@ -162,7 +162,7 @@ function addRoute(
         done();
       },
       handler: (request, reply) => {
-        const entry = request.getDecorator<Entry | undefined>("entry");
+        const entry = request.getDecorator<AuthenticatedRequest | undefined>("entry");
         return endpoint.handle({
           params: request.params,
           query: request.query,

@@ -1,11 +1,11 @@
-import type { Route } from "./server/endpoint.ts";
+import type { EndpointRoute } from "./server/endpoint.ts";
 import { adminAgents, exportAgent, tryAgent } from "./routes/admin/agents.ts";
 import { clearDefault, listDefaults, setDefault } from "./routes/admin/defaults.ts";
 import { adminMcpServers, tryMcpServer, tryMcpServerDraft } from "./routes/admin/mcp-servers.ts";
 import { adminModels, findModels, tryModel, tryModelDraft } from "./routes/admin/models.ts";
 
 /** What admins define without touching files. */
-export const definitionRoutes: readonly Route[] = [
+export const definitionRoutes: readonly EndpointRoute[] = [
   ["GET", "/api/admin/agents", adminAgents.list],
   ["POST", "/api/admin/agents", adminAgents.create],
   ["POST", "/api/admin/agents/validate", adminAgents.validate],

@@ -1,4 +1,4 @@
-import type { Route } from "./server/endpoint.ts";
+import type { EndpointRoute } from "./server/endpoint.ts";
 import {
   changeCollection,
   createCollection,
@@ -25,7 +25,7 @@ import {
 import { getTrace, listTraces, queryKnowledge } from "./routes/knowledge/rag-query.ts";
 
 /** Collections, their documents, and finding something in them. */
-export const knowledgeRoutes: readonly Route[] = [
+export const knowledgeRoutes: readonly EndpointRoute[] = [
   ["GET", "/api/rag/choices", readChoices],
   ["POST", "/api/rag/collections", createCollection],
   ["GET", "/api/rag/collections", listCollections],

@@ -1,4 +1,4 @@
-import type { Route } from "./server/endpoint.ts";
+import type { EndpointRoute } from "./server/endpoint.ts";
 import { roomFiles } from "./routes/threads/files.ts";
 import {
   addMember,
@@ -17,7 +17,7 @@ import {
 import { decideInRoom, exportRoom, followRoom, listRoomMessages, listRoomQuestions } from "./routes/rooms/room-log.ts";
 
 /** Rooms: who is in them, what is said in them, and what people may do about what agents do. */
-export const roomRoutes: readonly Route[] = [
+export const roomRoutes: readonly EndpointRoute[] = [
   ["GET", "/api/rooms", listRooms],
   ["POST", "/api/rooms", createRoom],
   ["GET", "/api/rooms/:id", getRoom],

@@ -149,10 +149,10 @@ export function findConfig(models: readonly ModelConfig[], name: string): ModelC
   );
 }
 
-type Problem = { readonly index: number; readonly message: string };
+type IndexedProblem = { readonly index: number; readonly message: string };
 
 /** What is wrong with a list of models apart from the form of its entries. `others`: ids that are known besides it. */
-export function problemsOf(models: readonly ModelConfig[], others: readonly string[] = []): readonly Problem[] {
+export function problemsOf(models: readonly ModelConfig[], others: readonly string[] = []): readonly IndexedProblem[] {
   return models.flatMap((config, index) => {
     const messages: string[] = [];
     const isSecond = models.findIndex((other) => other.id === config.id) !== index || others.includes(config.id);

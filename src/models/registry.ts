@@ -10,7 +10,7 @@ import type { FallbackConfig, ModelConfig, ProviderConfig } from "./config.ts";
 import { createDemo } from "./demo/demo.ts";
 import { createFallback } from "./serving/fallback.ts";
 import { keyVariableOfHost } from "./providers/hosts.ts";
-import type { Connection } from "./transport/http-adapter.ts";
+import type { ModelTransport } from "./transport/http-adapter.ts";
 import { type Connector, createModelAgent } from "./transport/model-agent.ts";
 import { createOllama, ollamaBaseUrl } from "./providers/ollama.ts";
 import { createOpenAi, openaiBaseUrl } from "./providers/openai.ts";
@@ -46,12 +46,12 @@ export type Models = ModelRegistry & {
 };
 
 /** `serving`: the provider's models behind it, in order; empty when it is not available. */
-type Entry = { readonly info: ModelInfo; readonly model?: Model; readonly serving: readonly ServedModel[] };
+type RegisteredModel = { readonly info: ModelInfo; readonly model?: Model; readonly serving: readonly ServedModel[] };
 
 type Listing = {
   readonly configs: readonly ModelConfig[];
   readonly ofAdmins: ReadonlySet<string>;
-  readonly entries: ReadonlyMap<string, Entry>;
+  readonly entries: ReadonlyMap<string, RegisteredModel>;
 };
 
 /** All models by id and by `<provider>/<name>`; `demo` is always there. Throws InvalidInput for a list that can't be right. */
@@ -86,7 +86,7 @@ export function createModels(options: ModelsOptions): Models {
     return { configs, ofAdmins, entries };
   }
 
-  function providerEntry(config: ProviderConfig, isOfAdmins: boolean): Entry {
+  function providerEntry(config: ProviderConfig, isOfAdmins: boolean): RegisteredModel {
     const reason = missingKey(config);
     if (reason !== undefined) {
       return {
@@ -104,7 +104,7 @@ export function createModels(options: ModelsOptions): Models {
     return serve(config.id, adapter, retries ?? options.retries, visionSupportOf(config, connection));
   }
 
-  function fallbackEntry(config: FallbackConfig, listing: Listing): Entry {
+  function fallbackEntry(config: FallbackConfig, listing: Listing): RegisteredModel {
     const members = membersOf(config, listing);
     const [first, ...others] = new Set(members.flatMap(({ serving }) => serving));
     const info = { id: config.id, provider: "fallback", name: config.id, available: first !== undefined };
@@ -116,7 +116,7 @@ export function createModels(options: ModelsOptions): Models {
   }
 
   /** The entries of providers behind a chain, chains within it followed in place. */
-  function membersOf(config: FallbackConfig, listing: Listing): readonly Entry[] {
+  function membersOf(config: FallbackConfig, listing: Listing): readonly RegisteredModel[] {
     return config.fallback.flatMap((name) => {
       const member = findConfig(listing.configs, name);
       if (member && isFallback(member)) return membersOf(member, listing);
@@ -125,7 +125,7 @@ export function createModels(options: ModelsOptions): Models {
     });
   }
 
-  function find(name: string): Entry | undefined {
+  function find(name: string): RegisteredModel | undefined {
     const { configs, entries } = current;
     return entries.get(name) ?? entries.get(findConfig(configs, name)?.id ?? "");
   }
@@ -154,12 +154,12 @@ export function createModels(options: ModelsOptions): Models {
 }
 
 /** Of a model that has not changed: what it has found out about its server stays known. */
-function sameEntry({ configs, entries }: Listing, config: ProviderConfig): Entry | undefined {
+function sameEntry({ configs, entries }: Listing, config: ProviderConfig): RegisteredModel | undefined {
   const before = configs.find(({ id }) => id === config.id);
   return isDeepStrictEqual(before, config) ? entries.get(config.id) : undefined;
 }
 
-function servedEntry(model: ServedModel): Entry {
+function servedEntry(model: ServedModel): RegisteredModel {
   return {
     info: { id: model.id, provider: model.provider, name: model.name, available: true },
     model,
@@ -182,7 +182,7 @@ export function addressOf(config: ModelConfig): string | undefined {
 }
 
 /** The one list of providers. */
-function createAdapter(config: ProviderConfig, connection: Connection): Adapter {
+function createAdapter(config: ProviderConfig, connection: ModelTransport): Adapter {
   switch (config.provider) {
     case "openai":
       return createOpenAi(config, connection);

@@ -19,7 +19,7 @@ import type { Passwords } from "./passwords.ts";
 import type { Tokens } from "./tokens.ts";
 
 /** From where somebody comes in. */
-export type Visitor = {
+export type LoginOrigin = {
   readonly address: string;
   /** What their browser or program calls itself. */
   readonly program: string;
@@ -27,9 +27,9 @@ export type Visitor = {
 };
 
 /** A login that has begun; the token is told this once. */
-export type Login = { readonly user: User; readonly token: string; readonly expiresAt: Date };
+export type AccountLogin = { readonly user: User; readonly token: string; readonly expiresAt: Date };
 
-export type Credentials = { readonly name: string; readonly password: string };
+export type PasswordCredentials = { readonly name: string; readonly password: string };
 export type SignupRule = "open" | "invite" | "closed";
 
 /** How people come in with passwords and links. Whoever calls these has made sure who the user is. */
@@ -38,13 +38,16 @@ export type Accounts = {
   /** Absent: nobody logs in through an identity provider. */
   readonly oidc?: OidcLogin;
   /** Makes the first admin of the owner's account. Throws InvalidInput `link_over`. */
-  setUp(first: Credentials & { readonly token: string }, visitor: Visitor): Promise<Login>;
+  setUp(first: PasswordCredentials & { readonly token: string }, visitor: LoginOrigin): Promise<AccountLogin>;
   /** Throws Denied `signup_closed`, and Conflict `user_exists`. */
-  signUp(input: Credentials & { readonly invite?: string | undefined }, visitor: Visitor): Promise<Login>;
+  signUp(
+    input: PasswordCredentials & { readonly invite?: string | undefined },
+    visitor: LoginOrigin,
+  ): Promise<AccountLogin>;
   /** Throws Denied: the same for a wrong password and an unknown name. `too_many_tries` after several. */
-  logIn(credentials: Credentials, visitor: Visitor): Promise<Login>;
+  logIn(credentials: PasswordCredentials, visitor: LoginOrigin): Promise<AccountLogin>;
   /** For a user whom somebody else vouches for. */
-  begin(user: User, visitor: Pick<Visitor, "program">): Promise<Login>;
+  begin(user: User, visitor: Pick<LoginOrigin, "program">): Promise<AccountLogin>;
   /** Undefined for a token that doesn't count, or no more. A disabled user is told as such. */
   findByToken(token: string): Promise<{ readonly user: User; readonly sessionId: string } | undefined>;
   /** All other logins of the user end. */
@@ -55,10 +58,10 @@ export type Accounts = {
       readonly password: string;
       readonly sessionId?: string | undefined;
     },
-    visitor: Visitor,
+    visitor: LoginOrigin,
   ): Promise<void>;
   /** By a link; all logins of the user end. */
-  resetPassword(reset: { readonly token: string; readonly password: string }, visitor: Visitor): Promise<void>;
+  resetPassword(reset: { readonly token: string; readonly password: string }, visitor: LoginOrigin): Promise<void>;
   sessions(userId: string): Promise<readonly WebSession[]>;
   endSession(userId: string, sessionId: string): Promise<void>;
   endSessions(userId: string, except?: string): Promise<void>;
@@ -85,14 +88,14 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
     return user && { user, ...content };
   });
 
-  async function begin(user: User, { program }: Pick<Visitor, "program">): Promise<Login> {
+  async function begin(user: User, { program }: Pick<LoginOrigin, "program">): Promise<AccountLogin> {
     const label = program.slice(0, 200);
     const { id, expiresAt } = await createWebSession(query, { userId: user.id, label, lifeMs: tokenLifeMs });
     return { user, token: await tokens.sign({ sessionId: id, userId: user.id, expiresAt }), expiresAt };
   }
 
   /** Whether the password is this account's, with all that keeps others from trying them out. */
-  async function check({ name, password }: Credentials, { address, signal }: Visitor): Promise<User> {
+  async function check({ name, password }: PasswordCredentials, { address, signal }: LoginOrigin): Promise<User> {
     const suspects = suspectsOf(name, address);
     const known = await findPassword(query, name);
     const fits = await passwords.verify({ password, hash: known?.hash, first: () => refuseBlocked(suspects) }, signal);

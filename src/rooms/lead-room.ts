@@ -16,7 +16,7 @@ import {
   type TurnTaken,
   type TurnToTake,
   type GuardCode,
-  type Said,
+  type RoomMessage,
 } from "./turn-order.ts";
 import { continueText, type RoomGuards, type WakeRule } from "../protocol/agents/rooms.ts";
 import type { ModelMessage } from "../protocol/agents/models.ts";
@@ -263,7 +263,7 @@ function guardText(code: GuardCode, guards: RoomGuards, uncalled: readonly strin
 }
 
 /** What a model is asked that decides whether an agent is woken. */
-function wakeQuestion({ question }: Extract<WakeRule, { question: string }>, message: Said): ModelMessage[] {
+function wakeQuestion({ question }: Extract<WakeRule, { question: string }>, message: RoomMessage): ModelMessage[] {
   return [
     { role: "system", content: `${question.trim()}\n\nAnswer only yes or no.` },
     { role: "user", content: `[@${message.from}]: ${heardIn(message)}` },
@@ -285,7 +285,7 @@ function sleepersOf(
   dead: () => ReadonlySet<string>,
 ): Order["members"] {
   const isMember = (name: string) => members.some(({ agent }) => agent.id === name);
-  const isHeard = ({ from, mentions }: Said) =>
+  const isHeard = ({ from, mentions }: RoomMessage) =>
     isMember(from) ||
     members.some(
       ({ agent: { id, activation } }) => !dead().has(id) && (activation === "always" || mentions.includes(id)),
@@ -293,7 +293,7 @@ function sleepersOf(
   return members.map(({ agent: { id, activation }, wake }) => ({
     id,
     activation,
-    sleeps(message: Said) {
+    sleeps(message: RoomMessage) {
       if (dead().has(id) && isHeard(message)) return true;
       if (!wake) return false;
       return "words" in wake ? !hasWord(heardIn(message), wake.words) : verdicts.get(`${id} ${message.id}`) === false;
@@ -302,7 +302,7 @@ function sleepersOf(
 }
 
 /** What was said, else what was run instead. */
-function heardIn({ text, ran }: Said): string {
+function heardIn({ text, ran }: RoomMessage): string {
   return text || (ran ?? "");
 }
 

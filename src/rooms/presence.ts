@@ -20,10 +20,10 @@ export type Presence = {
 /** What happens on other nodes is seen so late at most. */
 const everyMs = 15_000;
 
-type Visitor = { readonly roomId: string; readonly look: () => void };
+type PresentTab = { readonly roomId: string; readonly look: () => void };
 
 export function createPresence({ query, log }: { readonly query: Query; readonly log: Log }): Presence {
-  const visitors = new Set<Visitor>();
+  const visitors = new Set<PresentTab>();
   let closed = false;
   const lookAll = (roomId: string) => {
     for (const visitor of visitors) if (visitor.roomId === roomId) visitor.look();
@@ -46,7 +46,7 @@ export function createPresence({ query, log }: { readonly query: Query; readonly
         told = text;
         tell(now);
       };
-      const visitor: Visitor = { roomId, look: () => void quietly(look()) };
+      const visitor: PresentTab = { roomId, look: () => void quietly(look()) };
       visitors.add(visitor);
       const entering = quietly(
         enterRoom(query, { roomId, userId }).then((made) => {

@@ -4,7 +4,7 @@ import { standing } from "../run/log/standing.ts";
 import { everybody, mentionsIn } from "./mentions.ts";
 import { hearersOfAll } from "./private-messages.ts";
 import { commandOf } from "./thread-seen-by.ts";
-import type { RoomLog, Said, TurnTaken } from "./turn-order.ts";
+import type { RoomLog, RoomMessage, TurnTaken } from "./turn-order.ts";
 
 /** A turn of an agent, as the thread's items tell of it. */
 export type LoggedTurn = TurnTaken & {
@@ -35,7 +35,7 @@ export function readRoom(read: readonly Item[], options: ReadOptions): ReadRoom 
   const { rootRun, isWaiting } = options;
   const items = all.slice(all.findLastIndex((item) => item.kind === "state" && bodyType(item) === "chapter") + 1);
   const byRun = Map.groupBy(items, ({ runId }) => runId);
-  const messages: Said[] = [];
+  const messages: RoomMessage[] = [];
   const turns: LoggedTurn[] = [];
   const answered = new Map<string, string>();
   const asked = new Set<string>();
@@ -86,7 +86,7 @@ function saidBy(
   from: string,
   pieces: readonly ItemOf<"message">[],
   { members, isPrivate }: Pick<ReadOptions, "members" | "isPrivate">,
-): Said {
+): RoomMessage {
   const last = pieces.at(-1)!;
   const texts = pieces.map(({ body }) => ("erased" in body ? "" : textOf(body.content))).filter(Boolean);
   const text = texts.join("\n\n");
@@ -152,6 +152,6 @@ export function isContinue(text: string): boolean {
 }
 
 /** Who was mentioned and is nobody here, by message. */
-export function strangersIn(message: Said, known: readonly string[]): string[] {
+export function strangersIn(message: RoomMessage, known: readonly string[]): string[] {
   return message.mentions.filter((name) => !known.includes(name) && !everybody.includes(name));
 }

@@ -2,7 +2,7 @@ import type { RoomView, AgentInRoom, PersonInRoom } from "../protocol/agents/roo
 import type { AgentDefinition } from "../protocol/agents/agents.ts";
 import type { LiveRoom, RoomPerson, RoomRow } from "../store/rooms/rooms.ts";
 
-export type RoomState = {
+export type RoomSnapshot = {
   readonly agent?: AgentDefinition;
   readonly problem?: string;
   readonly people: readonly RoomPerson[];
@@ -12,7 +12,7 @@ export type RoomState = {
   readonly chapter: number;
 };
 
-export function viewOf(room: RoomRow, { agent, problem, people, present, live, chapter }: RoomState): RoomView {
+export function viewOf(room: RoomRow, { agent, problem, people, present, live, chapter }: RoomSnapshot): RoomView {
   const spec = agent?.room;
   return {
     id: room.id,

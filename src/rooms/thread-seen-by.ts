@@ -1,5 +1,5 @@
 import { contentWithFiles } from "../run/log/attached-files.ts";
-import { blocksOf, type Block } from "../run/log/message-blocks.ts";
+import { blocksOf, type MessageBlock } from "../run/log/message-blocks.ts";
 import { tokensOf } from "../run/log/estimate-tokens.ts";
 import { hearersOfAll } from "./private-messages.ts";
 import { textOf, type Item, type ItemOf } from "../protocol/threads/items.ts";
@@ -13,7 +13,7 @@ import type { ModelMessage } from "../protocol/agents/models.ts";
 export function threadSeenBy(
   member: string,
   { isPrivate = false, watches }: { readonly isPrivate?: boolean; readonly watches?: string | undefined } = {},
-): (items: readonly Item[]) => Block[] {
+): (items: readonly Item[]) => MessageBlock[] {
   const hears = (texts: readonly string[]) => !isPrivate || (hearersOfAll(texts)?.includes(member) ?? true);
   return (items) => {
     const byRun = Map.groupBy(
@@ -25,7 +25,7 @@ export function threadSeenBy(
       items.flatMap((item) => (item.kind === "state" && item.body.type === "run-end" ? [item.runId] : [])),
     );
     const isOpen = (run: string) => isPrivate && !ended.has(run);
-    const blocks: Block[] = [];
+    const blocks: MessageBlock[] = [];
     for (const item of items)
       if (
         item.kind === "message" &&
@@ -43,7 +43,7 @@ export function threadSeenBy(
   };
 }
 
-type UserContent = Extract<ModelMessage, { readonly role: "user" }>["content"];
+type RoomUserContent = Extract<ModelMessage, { readonly role: "user" }>["content"];
 
 function textsIn(items: readonly Item[]): string[] {
   return items.flatMap((item) => (item.kind === "message" ? [textOf(item.body.content)] : []));
@@ -53,19 +53,19 @@ function isSaidOrDone({ kind }: Item): boolean {
   return kind === "message" || kind === "call" || kind === "result";
 }
 
-function personsBlock(item: ItemOf<"message">): Block {
+function personsBlock(item: ItemOf<"message">): MessageBlock {
   const content = named(item.author ?? "user", contentWithFiles(item.body));
   const messages = [{ role: "user" as const, content }];
   return { messages, tokens: tokensOf(item), run: item.runId, input: item.runId !== null, at: item.seq };
 }
 
-function named(handle: string, content: UserContent): UserContent {
+function named(handle: string, content: RoomUserContent): RoomUserContent {
   if (typeof content === "string") return `[@${handle}]: ${content}`;
   return [{ type: "text", text: `[@${handle}]:` }, ...content];
 }
 
 /** A turn of somebody else: what it said, then what it ran and what came of it. Nothing, if there is nothing of it yet. */
-function othersBlock(agent: string, run: string, items: readonly Item[]): Block[] {
+function othersBlock(agent: string, run: string, items: readonly Item[]): MessageBlock[] {
   const results = new Map(
     items.flatMap((item) => (item.kind === "result" ? [[`${item.step}.${item.index}`, item.body.content]] : [])),
   );

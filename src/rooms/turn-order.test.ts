@@ -3,26 +3,26 @@ import { test } from "node:test";
 import {
   candidatesFor,
   type Memo,
-  type Next,
+  type NextTurns,
   nextTurns,
   type Order,
   type RoomLog,
-  type Said,
+  type RoomMessage,
   type TurnTaken,
 } from "./turn-order.ts";
 
 /** The first design's rules, told as it told them, with the endless loop after a pass mended and nothing else. */
-type Line = { readonly id: string; readonly from: string; readonly mentions: readonly string[] };
+type RoomLine = { readonly id: string; readonly from: string; readonly mentions: readonly string[] };
 type Agent = Order["members"][number];
 
-function wakes(agent: Agent, line: Line, lines: readonly Line[]): boolean {
+function wakes(agent: Agent, line: RoomLine, lines: readonly RoomLine[]): boolean {
   if (line.from === agent.id) return false;
   const mine = lines.findLast(({ from }) => from === agent.id);
   if (mine?.mentions.includes(line.from)) return true;
   return agent.activation === "always" || line.mentions.includes(agent.id);
 }
 
-function asker(line: Line, lines: readonly Line[]): string | undefined {
+function asker(line: RoomLine, lines: readonly RoomLine[]): string | undefined {
   for (const earlier of lines.slice(0, -1).toReversed()) {
     if (earlier.mentions.includes(line.from)) return earlier.from;
     if (earlier.from === line.from) return undefined;
@@ -31,8 +31,8 @@ function asker(line: Line, lines: readonly Line[]): string | undefined {
 }
 
 function recipient(
-  line: Line,
-  { lines, agents, passed }: { lines: readonly Line[]; agents: readonly Agent[]; passed: ReadonlySet<string> },
+  line: RoomLine,
+  { lines, agents, passed }: { lines: readonly RoomLine[]; agents: readonly Agent[]; passed: ReadonlySet<string> },
 ): string | undefined {
   const initiator = asker(line, lines);
   if (
@@ -60,7 +60,7 @@ const guards = { turns: 1000, pair: 1000, repeats: 1000 };
 
 /** Plays a room: who speaks is `choose`n, what is said is random. The same seed is the same talk, as long as the choice is. */
 class Play {
-  readonly messages: Said[] = [];
+  readonly messages: RoomMessage[] = [];
   readonly turns: TurnTaken[] = [];
   readonly answered = new Map<string, string>();
   readonly asked = new Set<string>();
@@ -79,12 +79,12 @@ class Play {
     return { ...this, halted: new Set(), resumes: new Map() };
   }
   /** What was settled before changes nothing. */
-  next(order: Order): Next {
+  next(order: Order): NextTurns {
     const next = nextTurns(this.log, order, this.memo);
     assert.deepEqual(next, nextTurns(this.log, order));
     return next;
   }
-  said(from: string, mentions: readonly string[]): Said {
+  said(from: string, mentions: readonly string[]): RoomMessage {
     const message = { id: `m${++this.#seq}`, seq: this.#seq, from, mentions, text: `${this.#seq}` };
     this.messages.push(message);
     return message;
@@ -93,7 +93,7 @@ class Play {
     const names = [...this.agents.map(({ id }) => id), "user"].filter((id) => id !== from);
     return names.filter(() => this.random() < 0.25);
   }
-  take(agent: string, answers: string): Said | undefined {
+  take(agent: string, answers: string): RoomMessage | undefined {
     const begunAt = ++this.#seq;
     const passes = this.random() < 0.3;
     this.turns.push({ agent, answers, begunAt, outcome: passes ? "passed" : "spoke" });

@@ -1,7 +1,7 @@
 import type { RoomGuards, Activation } from "../protocol/agents/rooms.ts";
 
 /** A message of the room as the order of turns sees it. `from` and `mentions` are handles. */
-export type Said = {
+export type RoomMessage = {
   readonly id: string;
   readonly seq: number;
   readonly from: string;
@@ -28,7 +28,7 @@ export type TurnTaken = {
 
 export type RoomLog = {
   /** In the order of their seq. */
-  readonly messages: readonly Said[];
+  readonly messages: readonly RoomMessage[];
   /** In the order in which they began. */
   readonly turns: readonly TurnTaken[];
   /** Of an agent's message: the message that its turn answered. */
@@ -46,7 +46,7 @@ export type Order = {
     readonly id: string;
     readonly activation: Activation;
     /** Of one that always listens: it is not woken by this message. */
-    readonly sleeps?: (message: Said) => boolean;
+    readonly sleeps?: (message: RoomMessage) => boolean;
   }[];
   readonly turns: "sequential" | "parallel";
   readonly guards: RoomGuards;
@@ -57,12 +57,16 @@ export type Halt = { readonly about: string; readonly code: GuardCode };
 export type GuardCode = "room_turns" | "room_pair" | "room_repeats";
 
 /** `halt`: a guard says that the chain of this message ends here. Neither: it is the people's turn, or somebody is still at it. */
-export type Next = { readonly turns: readonly TurnToTake[]; readonly halt?: Halt };
+export type NextTurns = { readonly turns: readonly TurnToTake[]; readonly halt?: Halt };
 
 /**
  * Who would answer a message, in order: who asked its writer for it, then the agents that it wakes. Never its writer.
  */
-export function candidatesFor(message: Said, { messages }: Pick<RoomLog, "messages">, { members }: Order): string[] {
+export function candidatesFor(
+  message: RoomMessage,
+  { messages }: Pick<RoomLog, "messages">,
+  { members }: Order,
+): string[] {
   const before = messages.filter(({ seq }) => seq < message.seq);
   const initiator = initiatorOf(message, before);
   const asker = members.filter(({ id }) => id === initiator);
@@ -76,12 +80,16 @@ export function candidatesFor(message: Said, { messages }: Pick<RoomLog, "messag
   );
 }
 
-function isHeardBy({ hearers }: Said, agent: string): boolean {
+function isHeardBy({ hearers }: RoomMessage, agent: string): boolean {
   return hearers?.includes(agent) ?? true;
 }
 
 /** Whether only its listening to everything brings it here. */
-export function onlyListens(agent: string, message: Said, { log, order }: { log: RoomLog; order: Order }): boolean {
+export function onlyListens(
+  agent: string,
+  message: RoomMessage,
+  { log, order }: { log: RoomLog; order: Order },
+): boolean {
   const members = order.members.map((member) =>
     member.id === agent ? { id: agent, activation: "mention" as const } : member,
   );
@@ -89,7 +97,7 @@ export function onlyListens(agent: string, message: Said, { log, order }: { log:
 }
 
 /** Who mentioned the writer since it last spoke. */
-function initiatorOf({ from }: Said, before: readonly Said[]): string | undefined {
+function initiatorOf({ from }: RoomMessage, before: readonly RoomMessage[]): string | undefined {
   for (const message of before.toReversed()) {
     if (message.from === from) return undefined;
     if (message.mentions.includes(from)) return message.from;
@@ -111,7 +119,7 @@ export function originOf(id: string, { answered }: Pick<RoomLog, "answered">): s
 export type Memo = { readonly wanted: Map<string, readonly string[]>; readonly settled: Set<string> };
 
 /** Whose turn it is, by what was said and done. With a memo, what was settled before is not looked at again. */
-export function nextTurns(log: RoomLog, order: Order, memo?: Memo): Next {
+export function nextTurns(log: RoomLog, order: Order, memo?: Memo): NextTurns {
   const view = viewOf(log, order, memo);
   // One that is still at it may pass in the end.
   const isFinal = order.turns === "parallel" || !log.turns.some(({ outcome }) => isBusy(outcome));
@@ -161,16 +169,16 @@ function viewOf(log: RoomLog, order: Order, memo: Memo | undefined) {
   const byId = new Map(log.messages.map((message) => [message.id, message]));
   const person = (id: string) => byId.get(originOf(id, log))?.from;
   const halted = new Set([...log.halted].map((id) => originOf(id, log)));
-  const isOpen = (message: Said) => {
+  const isOpen = (message: RoomMessage) => {
     const origin = originOf(message.id, log);
     return log.asked.has(origin) && !halted.has(origin);
   };
   /** Turns that the agent began when it could see the message, for the same person. */
-  const turnsAfter = (message: Said, agent: string) =>
+  const turnsAfter = (message: RoomMessage, agent: string) =>
     log.turns.filter(
       (turn) => turn.agent === agent && turn.begunAt > message.seq && person(turn.answers) === person(message.id),
     );
-  const wanted = (message: Said): readonly string[] => {
+  const wanted = (message: RoomMessage): readonly string[] => {
     const known = memo?.wanted.get(message.id);
     if (known) return known;
     const earlier = byId.get(log.resumes.get(message.id) ?? "");
@@ -178,9 +186,9 @@ function viewOf(log: RoomLog, order: Order, memo: Memo | undefined) {
     memo?.wanted.set(message.id, found);
     return found;
   };
-  const isSettled = ({ id }: Said) => memo?.settled.has(id) ?? false;
+  const isSettled = ({ id }: RoomMessage) => memo?.settled.has(id) ?? false;
   /** Whom nothing is to be expected of: it was woken by this message, and passed or failed. */
-  const isThrough = (message: Said, agent: string) =>
+  const isThrough = (message: RoomMessage, agent: string) =>
     log.turns.some(
       (turn) => turn.agent === agent && turn.answers === message.id && ["passed", "failed"].includes(turn.outcome),
     );
@@ -190,19 +198,19 @@ function viewOf(log: RoomLog, order: Order, memo: Memo | undefined) {
   return {
     /** Messages that may want an answer, those of people first. */
     heads: [...people, ...agents].filter((head) => !isSettled(head)),
-    isDealtWith: (message: Said): boolean =>
+    isDealtWith: (message: RoomMessage): boolean =>
       order.turns === "sequential" &&
       wanted(message).some((agent) =>
         turnsAfter(message, agent).some(
           ({ outcome, isAway }) => outcome !== "passed" && outcome !== "failed" && isAway !== true,
         ),
       ),
-    left: (message: Said): string[] =>
+    left: (message: RoomMessage): string[] =>
       wanted(message).filter((agent) =>
         order.turns === "sequential" ? !isThrough(message, agent) : turnsAfter(message, agent).length === 0,
       ),
     /** Agents that were named, by people before agents, and that have had no turn since, though somebody else answered. */
-    owed: (): { readonly agent: string; readonly message: Said }[] =>
+    owed: (): { readonly agent: string; readonly message: RoomMessage }[] =>
       [...people, ...agents].flatMap((message) =>
         order.members
           .filter(({ id }) => {
@@ -218,7 +226,7 @@ function viewOf(log: RoomLog, order: Order, memo: Memo | undefined) {
   };
 }
 
-function guardAt(head: Said, log: RoomLog, { guards }: Order): Halt | undefined {
+function guardAt(head: RoomMessage, log: RoomLog, { guards }: Order): Halt | undefined {
   const origin = originOf(head.id, log);
   const spoken = log.messages.filter((message) => isWhole(message, log) && originOf(message.id, log) === origin);
   if (spoken.length >= guards.turns) return { about: head.id, code: "room_turns" };
@@ -234,10 +242,10 @@ function guardAt(head: Said, log: RoomLog, { guards }: Order): Halt | undefined 
 }
 
 /** What an agent said to its end. */
-function isWhole({ id, isBroken }: Said, { answered }: RoomLog): boolean {
+function isWhole({ id, isBroken }: RoomMessage, { answered }: RoomLog): boolean {
   return answered.has(id) && !isBroken;
 }
 
-function wordsOf({ text }: Said): string {
+function wordsOf({ text }: RoomMessage): string {
   return text.toLowerCase().split(/\s+/).join(" ").trim();
 }

@@ -28,7 +28,13 @@ import { listGrants, removeGrant } from "./verbs/grants.ts";
 import { createMirror, type Mirror, type MirrorOptions } from "./threads/mirror-files.ts";
 import { findThread, startRun } from "./verbs/start-run.ts";
 import type { Runs } from "./runs.ts";
-import { defaultOutages, type ActiveRun, type OutagePolicy, type Retention, type Runtime } from "./contract/runtime.ts";
+import {
+  defaultOutages,
+  type ActiveRun,
+  type OutagePolicy,
+  type RetentionTimes,
+  type Runtime,
+} from "./contract/runtime.ts";
 import { createOldThings, type OldThings } from "./threads/remove-threads.ts";
 import { createSchedules, type Schedules } from "./background/schedules.ts";
 import { beginSweeping } from "./background/sweep.ts";
@@ -58,7 +64,7 @@ export type RunsOptions = {
   readonly prompts: PromptRegistry;
   readonly secret: string;
   readonly concurrency: { readonly perUser: number; readonly perNode: number };
-  readonly retention: Retention;
+  readonly retention: RetentionTimes;
   readonly outages?: Partial<OutagePolicy> | undefined;
   readonly approval?: ApprovalPolicy;
   /** Absent: there is none. */
@@ -254,10 +260,10 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   return service;
 }
 
-type Listeners = { readonly mirror: Mirror | undefined; readonly onRunEnd: RunsOptions["onRunEnd"] };
+type RunListeners = { readonly mirror: Mirror | undefined; readonly onRunEnd: RunsOptions["onRunEnd"] };
 
 /** What this process commits is written to the sessions' files as well, and who waits for ends of runs is told. */
-function heard(feeds: Feeds, { mirror, onRunEnd }: Listeners): Feeds {
+function heard(feeds: Feeds, { mirror, onRunEnd }: RunListeners): Feeds {
   return {
     ...feeds,
     publish(threadId, items) {

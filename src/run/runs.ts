@@ -1,11 +1,11 @@
 import type { ArgumentPattern } from "../protocol/agents/approval.ts";
-import type { RunRecord, GrantView, Written } from "../protocol/threads/run-shapes.ts";
+import type { RunRecord, GrantView, RunWrite } from "../protocol/threads/run-shapes.ts";
 import type { RunAbout } from "../protocol/threads/run-trace.ts";
 import type { RunDetails } from "./traced-run.ts";
 import type { AgentDefinition, OnOutage } from "../protocol/agents/agents.ts";
 import type { Caller } from "../protocol/base/callers.ts";
 import type { Cursor, RunEvent } from "../protocol/threads/events.ts";
-import type { AttachedFile, Content, Decision, Item, ItemOf, NewItem } from "../protocol/threads/items.ts";
+import type { AttachedFile, MessageContent, Decision, Item, ItemOf, NewItem } from "../protocol/threads/items.ts";
 import type { RunOptions, RunOrigin, ThreadRecord } from "../protocol/threads/runs.ts";
 
 export type StartInput = {
@@ -25,7 +25,11 @@ export type StartInput = {
   /** What comes before the message, for a new thread only: messages, and calls paired with results. */
   readonly history?: readonly NewItem[];
   /** The caller's message. `id`: a UUIDv7 made by the client; the same id sent again answers the first. */
-  readonly message: { readonly id?: string; readonly content: Content; readonly files?: readonly AttachedFile[] };
+  readonly message: {
+    readonly id?: string;
+    readonly content: MessageContent;
+    readonly files?: readonly AttachedFile[];
+  };
   /**
    * A user's message of the thread that this one stands in place of: the conversation goes on from before it, and what came
    * after it stays in the log, beside the branch that counts.
@@ -76,7 +80,7 @@ export type ToolCallInput = {
 export type SteerInput = {
   /** A UUIDv7 made by the client; the same id sent again answers the first. */
   readonly id?: string;
-  readonly content: Content;
+  readonly content: MessageContent;
   readonly files?: readonly AttachedFile[];
 };
 export type Steered = { readonly runId: string; readonly messageId: string; readonly seq: number };
@@ -97,7 +101,7 @@ export type Started = {
   /** Where in its thread it was last resumed, if it had ended before. */
   readonly resumedAt?: number;
   /** What the run wrote in whose place it stands, and may well write again. */
-  readonly wrote?: readonly Written[];
+  readonly wrote?: readonly RunWrite[];
 };
 
 /** Who resumes a run stands in the place of who began it. */
@@ -117,7 +121,7 @@ export type ForkInput = {
   readonly idempotency?: Idempotency | undefined;
 };
 
-export type EditedMessage = { readonly messageId: string; readonly thread: ThreadRecord };
+export type EditResult = { readonly messageId: string; readonly thread: ThreadRecord };
 
 /** `resumedAt`: where the run was last resumed; an end of it before that is not told. */
 export type FollowTarget = { readonly threadId: string; readonly runId?: string; readonly resumedAt?: number };
@@ -168,7 +172,7 @@ export type PendingMessage = {
 };
 
 /** `item`: the newest message that fits, with the words around the first that was found. */
-export type FoundThread = {
+export type ThreadSearchHit = {
   readonly thread: ThreadRecord;
   readonly item?: { readonly id: string; readonly excerpt: string };
 };
@@ -327,11 +331,11 @@ export type Runs = {
     edit: {
       readonly threadId: string;
       /** `id`: sent again with the same one, nothing is done twice. */
-      readonly message: { readonly id?: string; readonly content: Content };
+      readonly message: { readonly id?: string; readonly content: MessageContent };
       /** The message that it stands in place of. */
       readonly instead: string;
     },
-  ): Promise<EditedMessage>;
+  ): Promise<EditResult>;
   /** A new thread that holds a copy of the branch up to an item, or of the shown one. Throws NotFound, and Conflict `too_long`. */
   forkThread(
     caller: Caller,
@@ -342,7 +346,7 @@ export type Runs = {
   searchThreads(
     caller: Caller,
     search: { readonly text: string; readonly limit?: number },
-  ): Promise<readonly FoundThread[]>;
+  ): Promise<readonly ThreadSearchHit[]>;
   deleteThread(caller: Caller, threadId: string): Promise<void>;
   /** What the caller thinks of items of a thread; the last word counts. */
   rate(caller: Caller, threadId: string, rating: Rating): Promise<void>;

@@ -15,12 +15,12 @@ export type SandboxWish = {
   readonly space?: Space;
 };
 
-type Choice = { readonly sandbox: Sandbox | undefined; readonly tried: SandboxState["tried"] };
+type SandboxChoice = { readonly sandbox: Sandbox | undefined; readonly tried: SandboxState["tried"] };
 
 /** Chosen at the first use; whoever comes meanwhile waits for the same choice. */
 export function createSandboxSource(wish: SandboxWish): SandboxSource {
   const closing = new AbortController();
-  let chosen: Promise<Choice> | undefined;
+  let chosen: Promise<SandboxChoice> | undefined;
   let known: SandboxState | undefined;
   const choice = () => (chosen ??= choose(wish, closing.signal));
   return {
@@ -58,7 +58,10 @@ export async function openSandbox({
 }
 
 /** The driver that is named, or the first of all that works. What does not work is told, not thrown. */
-async function choose({ kind, drivers, space = createSpace() }: SandboxWish, signal: AbortSignal): Promise<Choice> {
+async function choose(
+  { kind, drivers, space = createSpace() }: SandboxWish,
+  signal: AbortSignal,
+): Promise<SandboxChoice> {
   const tried: { driver: string; reason: string }[] = [];
   for (const name of kind === "auto" ? order : [kind]) {
     const driver = drivers.find((each) => each.name === name);

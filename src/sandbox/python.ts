@@ -60,9 +60,9 @@ export async function describePython(sandbox: Sandbox, wish: PythonWish): Promis
   }
 }
 
-type Place = Pick<PythonHere, "command" | "mounts">;
+type PythonInstallation = Pick<PythonHere, "command" | "mounts">;
 
-async function findPython({ named, searchPath, signal }: PythonWish): Promise<Place> {
+async function findPython({ named, searchPath, signal }: PythonWish): Promise<PythonInstallation> {
   const command = named?.includes("/") ? await interpreterAt(named) : await firstInPath(named ?? "python3", searchPath);
   const [prefix, base] = await prefixesOf(command, signal);
   const folders = [...new Set([prefix, base])].filter((folder) => !["/usr", "/usr/local"].includes(folder));
@@ -125,7 +125,7 @@ for name in sys.argv[1:]:
 print(json.dumps({"version": "%d.%d.%d" % sys.version_info[:3], "packages": packages}))
 `;
 
-async function ask(sandbox: Sandbox, { command, mounts }: Place, signal: AbortSignal) {
+async function ask(sandbox: Sandbox, { command, mounts }: PythonInstallation, signal: AbortSignal) {
   const workspace = await mkdtemp(join(tmpdir(), "colloquy-python-"));
   try {
     const { exitCode, end, stdout, stderr } = await sandbox.run({

@@ -62,7 +62,7 @@ echo ${ready}
 sleep 60`;
 }
 
-type Trial = {
+type SelfTest = {
   readonly sandbox: Sandbox;
   readonly workspace: string;
   readonly script: string;
@@ -70,7 +70,7 @@ type Trial = {
 };
 
 /** Kills the script when it has done all it does, and gives what it wrote. */
-async function runTrial({ sandbox, workspace, script, signal }: Trial): Promise<string> {
+async function runTrial({ sandbox, workspace, script, signal }: SelfTest): Promise<string> {
   const done = new AbortController();
   let output = "";
   const result = await sandbox.run({

@@ -29,7 +29,7 @@ const mostOfAKind = 1000;
 /** These hold keys and passwords, in places that only their schema knows: nothing of them is kept readable. */
 const sealedKinds: readonly StoredKind[] = ["model", "mcp-server"];
 
-type Row = Omit<StoredDefinition, "body"> & { readonly body: unknown; readonly sealed: string | null };
+type StoredDefinitionRow = Omit<StoredDefinition, "body"> & { readonly body: unknown; readonly sealed: string | null };
 
 /** What admins have defined. Whoever writes has looked at all of it: if it is not as at `stamp` any more, nothing is written. */
 export function createDefinitionStore(database: Pick<Database, "query" | "transaction">, secret: string) {
@@ -48,7 +48,7 @@ export function createDefinitionStore(database: Pick<Database, "query" | "transa
   return {
     /** In the order in which they were made. */
     async list(): Promise<readonly StoredDefinition[]> {
-      const rows = await database.query<Row>(
+      const rows = await database.query<StoredDefinitionRow>(
         `select d.kind, d.id, d.revision, d.body, d.sealed, c.name as "createdBy", u.name as "changedBy",
            d.created_at as "createdAt", d.updated_at as "updatedAt"
          from definitions d left join users c on c.id = d.created_by left join users u on u.id = d.changed_by

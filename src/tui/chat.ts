@@ -1,32 +1,32 @@
 import type { Client } from "../client/client.ts";
-import { type Block, type Conversation, createConversation } from "../client/conversation.ts";
+import { type ConversationBlock, type ConversationFold, createConversation } from "../client/conversation.ts";
 import { ColloquyError, messageOf } from "../protocol/base/errors.ts";
 import { newId } from "../protocol/base/ids.ts";
 import { readAnswer, readEdited, type Typed } from "./read-decision.ts";
-import type { Place } from "./place.ts";
+import type { ChatPlace } from "./place.ts";
 import { createOutbox } from "./unsent.ts";
 
 /** What shows a chat: a screen, or plain lines. */
 export type Display = {
   /** New and changed blocks. */
-  readonly show: (blocks: readonly Block[]) => void;
+  readonly show: (blocks: readonly ConversationBlock[]) => void;
   /** A word of the terminal itself. */
   readonly note: (text: string) => void;
   /** From here on another conversation is shown. */
-  readonly begin: (place: Place) => void;
+  readonly begin: (place: ChatPlace) => void;
   /** Puts a text where the person types. */
   readonly edit: (text: string) => void;
 };
 
 export type Chat = {
   readonly client: Client;
-  readonly place: () => Place;
-  readonly conversation: () => Conversation;
+  readonly place: () => ChatPlace;
+  readonly conversation: () => ConversationFold;
   /** A command, an answer to what is asked, or something to say. Failures are told, not thrown. */
   readonly submit: (text: string) => Promise<void>;
   /** False: nothing was at work. */
   readonly interrupt: (member?: string) => Promise<boolean>;
-  readonly move: (place: Place) => Promise<void>;
+  readonly move: (place: ChatPlace) => Promise<void>;
   readonly note: (text: string) => void;
   /** Undone by whoever shows the chat. */
   readonly quit: () => void;
@@ -36,7 +36,7 @@ export type Chat = {
 };
 
 export type ChatOptions = {
-  readonly place: Place;
+  readonly place: ChatPlace;
   readonly display: Display;
   /** A line that begins with a slash. */
   readonly runCommand: (chat: Chat, line: string) => Promise<void>;
@@ -82,12 +82,12 @@ export function createChat(
     for (const each of waiting) each.resolve(now);
     waiting.clear();
   };
-  const show = (blocks: readonly Block[]) => {
+  const show = (blocks: readonly ConversationBlock[]) => {
     if (blocks.length > 0) display.show(blocks);
   };
 
   /** Also of delegated runs, whose threads are not followed. */
-  async function learnQuestions(run: string, of: Conversation): Promise<void> {
+  async function learnQuestions(run: string, of: ConversationFold): Promise<void> {
     const questions = await place.questions(run);
     if (of !== conversation) return;
     for (const question of questions) show(conversation.ask(question));
@@ -148,7 +148,7 @@ export function createChat(
     });
   }
 
-  async function say(text: string, id: string, at: Place): Promise<void> {
+  async function say(text: string, id: string, at: ChatPlace): Promise<void> {
     const run = await at.say(text, id);
     if (at !== place) return;
     if (!run.waits) conversation.atWork([run]);
@@ -228,12 +228,12 @@ export function createChat(
   return chat;
 }
 
-function stateOf(conversation: Conversation, queued: ReadonlySet<string>): "idle" | "asked" | "working" {
+function stateOf(conversation: ConversationFold, queued: ReadonlySet<string>): "idle" | "asked" | "working" {
   if (conversation.open().length > 0) return "asked";
   return conversation.working().size + queued.size === 0 ? "idle" : "working";
 }
 
 /** Of blocks that changed more than once, the last. */
-function unique(blocks: readonly Block[]): readonly Block[] {
+function unique(blocks: readonly ConversationBlock[]): readonly ConversationBlock[] {
   return [...new Map(blocks.map((block) => [block.key, block])).values()];
 }

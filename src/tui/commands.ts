@@ -4,7 +4,7 @@ import type { Chat } from "./chat.ts";
 import { printable } from "./colours.ts";
 import { promptOf } from "./read-decision.ts";
 
-export type Command = {
+export type ChatCommand = {
   readonly name: string;
   readonly about: string;
   readonly run: (chat: Chat, rest: string) => Promise<void> | void;
@@ -13,7 +13,7 @@ export type Command = {
 const mostListed = 20;
 
 /** What may be typed behind a slash. */
-export const commands: readonly Command[] = [
+export const commands: readonly ChatCommand[] = [
   { name: "help", about: "list commands and keys", run: (chat) => chat.note(help()) },
   { name: "agents", about: "list the agents here and what they do", run: listAgents },
   { name: "model", about: "show the model; with a name, switch to another one", run: chooseModel },

@@ -1,12 +1,12 @@
-import type { Block, BlockOf } from "../client/conversation.ts";
+import type { ConversationBlock, BlockOf } from "../client/conversation.ts";
 import { printable } from "./colours.ts";
-import type { Place } from "./place.ts";
+import type { ChatPlace } from "./place.ts";
 
 /** Of a result, before somebody asks for all of it. */
 const shownOfResult = 500;
 
 /** The banner with which a conversation begins. */
-export function bannerOf(place: Place, version: string): string {
+export function bannerOf(place: ChatPlace, version: string): string {
   const rule = "=".repeat(50);
   const head =
     place.kind === "room"
@@ -43,7 +43,7 @@ const outcomes: Readonly<Record<string, string>> = {
 /** How a run ended, where that is worth a line; in a room, of each turn too. */
 export function endLine(
   { status, error, author }: BlockOf<"end">,
-  { kind, members }: Pick<Place, "kind" | "members">,
+  { kind, members }: Pick<ChatPlace, "kind" | "members">,
 ): string | undefined {
   const speaker = kind === "room" ? members.find(({ id }) => id === `@${author}`)?.id : undefined;
   if (status === "cancelled") return speaker ? `[System]: ${speaker} was stopped.` : "[System]: Stopped.";
@@ -57,7 +57,7 @@ export function resumeLine({ by }: BlockOf<"resume">): string {
 }
 
 /** That a whole room was stopped, when who was speaking has just been told as stopped. */
-export function isToldAlready(block: Block, before: Block | undefined): boolean {
+export function isToldAlready(block: ConversationBlock, before: ConversationBlock | undefined): boolean {
   return [block, before].every((each) => each?.kind === "end" && each.status === "cancelled");
 }
 
@@ -79,7 +79,7 @@ export function sourceLines({ result }: BlockOf<"call">): string | undefined {
 }
 
 /** In a room by their names there; with one agent, people are all `@user`. */
-export function speakerOf(block: BlockOf<"message"> | BlockOf<"call">, place: Pick<Place, "kind">): string {
+export function speakerOf(block: BlockOf<"message"> | BlockOf<"call">, place: Pick<ChatPlace, "kind">): string {
   if (block.kind === "message" && block.role === "user" && place.kind === "agent") return "@user";
   return `@${block.author ?? "agent"}`;
 }

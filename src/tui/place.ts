@@ -1,28 +1,28 @@
 import type { QuestionView } from "../protocol/threads/run-shapes.ts";
 import type { RoomView } from "../protocol/agents/rooms.ts";
 import type { Client } from "../client/client.ts";
-import type { DecisionInput, ItemPage } from "../client/decisions.ts";
+import type { DecisionInput, ItemPageQuery } from "../client/decisions.ts";
 import type { FilesAt } from "../client/files.ts";
 import type { Item } from "../protocol/threads/items.ts";
-import type { Followed, FollowOptions } from "../client/events.ts";
+import type { EventWithCursor, FollowOptions } from "../client/events.ts";
 import type { RoomEvent } from "../client/rooms.ts";
 import { newId } from "../protocol/base/ids.ts";
 
-export type Member = { readonly id: string; readonly about: string };
+export type ChatMember = { readonly id: string; readonly about: string };
 
 /** Where one talks: with an agent, or in a room with several. */
-export type Place = {
+export type ChatPlace = {
   readonly kind: "agent" | "room";
   readonly name: string;
   /** One's own name there; absent: all people are oneself. */
   readonly you?: string;
   /** Agents, in the order in which they joined: with `@`. */
-  readonly members: readonly Member[];
+  readonly members: readonly ChatMember[];
   /** The thread; it may be made only when the first message is said. */
   readonly thread: () => string | undefined;
   /** What is shown begins behind this seq. */
   readonly after?: number;
-  readonly items: (page: ItemPage) => Promise<readonly Item[]>;
+  readonly items: (page: ItemPageQuery) => Promise<readonly Item[]>;
   /** The runs that have begun and not ended. */
   readonly atWork: () => Promise<readonly { readonly id: string; readonly agent: string }[]>;
   /** The open questions of a run, or of all. */
@@ -30,7 +30,7 @@ export type Place = {
   readonly decide: (question: { readonly id: string; readonly runId: string }, input: DecisionInput) => Promise<void>;
   /** Undefined before something was said. */
   readonly files: () => FilesAt | undefined;
-  readonly follow: (threadId: string, options: FollowOptions) => AsyncIterable<Followed<RoomEvent>>;
+  readonly follow: (threadId: string, options: FollowOptions) => AsyncIterable<EventWithCursor<RoomEvent>>;
   /** The model that is asked instead of the agent's own; absent where it can't be chosen. */
   readonly model?: { readonly chosen: () => string | undefined; readonly choose: (id: string | undefined) => void };
   /** The run that it begins; `waits`: behind the one at work. The same `id` is said once, however often it is sent. */
@@ -41,18 +41,18 @@ export type Place = {
   /** Stops a run, or in a room whoever speaks. */
   readonly stop: (runs: readonly string[], member?: string) => Promise<void>;
   /** A new beginning; nothing is deleted. */
-  readonly clear: () => Promise<Place>;
+  readonly clear: () => Promise<ChatPlace>;
   /** The same with another conversation. */
-  readonly resume: (threadId: string) => Promise<Place>;
+  readonly resume: (threadId: string) => Promise<ChatPlace>;
 };
 
 /** Whether one has said it oneself. */
-export function isOwn({ you }: Pick<Place, "you">, { author }: { readonly author: string | undefined }): boolean {
+export function isOwn({ you }: Pick<ChatPlace, "you">, { author }: { readonly author: string | undefined }): boolean {
   return you === undefined || author === you;
 }
 
 /** A conversation with one agent; its thread is made with the first message, so that none stays empty. */
-function agentPlace(client: Client, agent: Member, known?: string): Place {
+function agentPlace(client: Client, agent: ChatMember, known?: string): ChatPlace {
   let threadId = known;
   let newThread: string | undefined;
   let model: string | undefined;
@@ -103,7 +103,7 @@ function agentPlace(client: Client, agent: Member, known?: string): Place {
 }
 
 /** A room, which outlives whoever looks at it. */
-function roomPlace(client: Client, room: RoomView): Place {
+function roomPlace(client: Client, room: RoomView): ChatPlace {
   const agents = room.members.flatMap((member) => (member.kind === "agent" ? [member] : []));
   return {
     kind: "room",
@@ -143,7 +143,7 @@ function roomPlace(client: Client, room: RoomView): Place {
 }
 
 /** Where `colloquy chat <name>` leads: to a room of that kind, the caller's latest or a new one, else to the agent. */
-export async function findPlace(client: Client, name: string | undefined): Promise<Place | undefined> {
+export async function findPlace(client: Client, name: string | undefined): Promise<ChatPlace | undefined> {
   const wanted = name?.replace(/^@/, "") ?? "assistant";
   if (name !== undefined && !name.startsWith("@")) {
     const { rooms, kinds } = await client.rooms.list();

@@ -1,8 +1,8 @@
-import type { Block, BlockOf } from "../client/conversation.ts";
+import type { ConversationBlock, BlockOf } from "../client/conversation.ts";
 import type { Display } from "./chat.ts";
 import { printable } from "./colours.ts";
 import { promptOf } from "./read-decision.ts";
-import { isOwn, type Place } from "./place.ts";
+import { isOwn, type ChatPlace } from "./place.ts";
 import {
   bannerOf,
   callLine,
@@ -29,8 +29,8 @@ export function createPlainDisplay({ output, version, echo }: PlainOptions): Dis
   const written = new Map<string, number>();
   /** Of several who speak at once, one is written as they speak; the others when they have finished. */
   let speaking: string | undefined;
-  let place: Pick<Place, "kind" | "you" | "members"> = { kind: "agent", members: [] };
-  let before: Block | undefined;
+  let place: Pick<ChatPlace, "kind" | "you" | "members"> = { kind: "agent", members: [] };
+  let before: ConversationBlock | undefined;
   const waiting = new Map<string, BlockOf<"message">>();
 
   const line = (text: string) => void output.write(`${text}\n`);
@@ -68,7 +68,7 @@ export function createPlainDisplay({ output, version, echo }: PlainOptions): Dis
     return 0;
   }
 
-  function other(block: Exclude<Block, { kind: "message" }>): void {
+  function other(block: Exclude<ConversationBlock, { kind: "message" }>): void {
     switch (block.kind) {
       case "call":
         return call(block);

@@ -1,18 +1,18 @@
 import { type Component, Container, Markdown, type MarkdownTheme, Text } from "@earendil-works/pi-tui";
-import type { Block, BlockOf } from "../client/conversation.ts";
+import type { ConversationBlock, BlockOf } from "../client/conversation.ts";
 import { type Colours, printable } from "./colours.ts";
 import { promptOf } from "./read-decision.ts";
 import { callLine, endLine, isShown, planLines, resultLine, resumeLine, sourceLines, speakerOf } from "./lines.ts";
-import type { Place } from "./place.ts";
+import type { ChatPlace } from "./place.ts";
 
 /** One block on the screen. */
 export type BlockView = {
   readonly component: Component;
   /** False: it can't be shown as a change of what stands here, since that is text that it no longer has. */
-  readonly set: (block: Block) => boolean;
+  readonly set: (block: ConversationBlock) => boolean;
 };
 
-export function createBlockView(place: () => Place, colours: Colours): BlockView {
+export function createBlockView(place: () => ChatPlace, colours: Colours): BlockView {
   const component = new Container();
   const head = new Text("", 0, 0);
   const text = new Text("", 0, 0);
@@ -64,7 +64,7 @@ export function createBlockView(place: () => Place, colours: Colours): BlockView
     only(text);
   }
 
-  function show(block: Block): void {
+  function show(block: ConversationBlock): void {
     switch (block.kind) {
       case "message":
         return message(block);

@@ -11,15 +11,15 @@ import {
   type Terminal,
 } from "@earendil-works/pi-tui";
 import type { Client } from "../client/client.ts";
-import type { Block } from "../client/conversation.ts";
+import type { ConversationBlock } from "../client/conversation.ts";
 import { createChat, type Chat } from "./chat.ts";
 import { type Colours, printable } from "./colours.ts";
 import { commands, runCommand } from "./commands.ts";
 import { bannerOf, isToldAlready, resultLine } from "./lines.ts";
-import { isOwn, type Place } from "./place.ts";
+import { isOwn, type ChatPlace } from "./place.ts";
 import { createBlockView, type BlockView } from "./screen-blocks.ts";
 
-export type ScreenOptions = { readonly place: Place; readonly version: string; readonly colours: Colours };
+export type ScreenOptions = { readonly place: ChatPlace; readonly version: string; readonly colours: Colours };
 
 /** Within this, a second Ctrl+C leaves. */
 const againMs = 2000;
@@ -42,7 +42,7 @@ export async function showScreen(client: Client, { place: first, version, colour
   });
   const page = createPage(() => tui.terminal.rows);
   let views = new Map<string, BlockView>();
-  let before: Block | undefined;
+  let before: ConversationBlock | undefined;
   let interruptedAt = 0;
 
   const chat = createChat(client, {
@@ -150,7 +150,7 @@ export async function showScreen(client: Client, { place: first, version, colour
 }
 
 /** `@` members anywhere, `/` commands at the beginning. */
-function completions(place: () => Place): AutocompleteProvider {
+function completions(place: () => ChatPlace): AutocompleteProvider {
   const suggest = (before: string, isFirst: boolean) => {
     const prefix = /(?:^|\s)(@[\w-]*)$/.exec(before)?.[1] ?? (isFirst ? /^(\/\w*)$/.exec(before)?.[1] : undefined);
     if (prefix === undefined) return undefined;
@@ -181,7 +181,7 @@ function completions(place: () => Place): AutocompleteProvider {
 }
 
 /** What stands above the editor. */
-type Page = {
+type ScreenPage = {
   readonly add: (component: Component) => void;
   /** The page, drawn over what stands below it. */
   readonly above: (footer: Component) => Component;
@@ -191,7 +191,7 @@ type Page = {
  * Grows downward only: a line that has scrolled away stays as it was, since to change it the terminal would have to be wiped.
  * After a change of the terminal's size what has scrolled away is the terminal's own.
  */
-function createPage(rows: () => number): Page {
+function createPage(rows: () => number): ScreenPage {
   const container = new Container();
   let drawn: readonly string[] = [];
   let size = "";

@@ -4,12 +4,12 @@ import { messageOf } from "../protocol/base/errors.ts";
 import { createChat, type Chat } from "./chat.ts";
 import { coloursFor } from "./colours.ts";
 import { runCommand } from "./commands.ts";
-import type { Place } from "./place.ts";
+import type { ChatPlace } from "./place.ts";
 import { createPlainDisplay } from "./plain-display.ts";
 import { showScreen } from "./screen.ts";
 
 export type StartChatOptions = {
-  readonly place: Place;
+  readonly place: ChatPlace;
   readonly version: string;
   /** Lines, also on a terminal. */
   readonly plain: boolean;

@@ -1,14 +1,14 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
 import { createModels } from "../../src/models/registry.ts";
-import { endpoint, type Route } from "../../src/http/server/endpoint.ts";
+import { endpoint, type EndpointRoute } from "../../src/http/server/endpoint.ts";
 import { eventSchema, eventStream } from "../../src/http/shapes/event-schema.ts";
 import { serve, servicesWith } from "../serve.ts";
 
 const shape = { needs: "nothing", tag: "server", summary: "Lies", answers: { 200: z.object({ a: z.int() }) } } as const;
 
 /** Each answers otherwise than it says, past the framework where that is the only way. */
-const routes: readonly Route[] = [
+const routes: readonly EndpointRoute[] = [
   ["GET", "/api/true", endpoint({ ...shape, handle: () => ({ a: 1 }) })],
   ["GET", "/api/more", endpoint({ ...shape, handle: () => ({ a: 1, secret: "s" }) })],
   ["GET", "/api/type", endpoint({ ...shape, handle: ({ reply }) => reply.type("text/plain").send("a") })],

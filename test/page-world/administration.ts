@@ -1,7 +1,7 @@
 import { createBudgetClient } from "../../src/client/budgets.ts";
 import { createGroupClient } from "../../src/client/groups.ts";
 import { createRetentionClient } from "../../src/client/retention.ts";
-import type { Server } from "../../src/client/request.ts";
+import type { ServerAccess } from "../../src/client/request.ts";
 import type { UserClient } from "../../src/client/users.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import type { Database } from "../../src/store/driver/database.ts";
@@ -10,7 +10,7 @@ const dayMs = 24 * 60 * 60_000;
 
 /** Groups, budgets, invitations, keys, an erased person, and a month in which models were used. */
 export async function fillAdministration(given: {
-  readonly server: Server;
+  readonly server: ServerAccess;
   readonly people: UserClient;
   readonly database: Database;
 }): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { createDefinitionClient } from "../../src/client/definitions.ts";
-import type { Server } from "../../src/client/request.ts";
+import type { ServerAccess } from "../../src/client/request.ts";
 import { createThreadClient } from "../../src/client/threads.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { type Colloquy, startColloquy } from "../../src/main.ts";
@@ -187,7 +187,10 @@ async function fillDefinitions({ agents, setDefault }: ReturnType<typeof createD
   await setDefault("agent", "roaster");
 }
 
-async function clientOf(url: string, username: string): Promise<{ readonly client: Client; readonly server: Server }> {
+async function clientOf(
+  url: string,
+  username: string,
+): Promise<{ readonly client: Client; readonly server: ServerAccess }> {
   const answer = await send(url, "login", { username, password });
   const { access_token: token } = (await answer.json()) as { access_token: string };
   return { client: createClient({ url, token }), server: { url, token } };

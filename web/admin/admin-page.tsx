@@ -21,9 +21,9 @@ import { Settings } from "./settings.tsx";
 import { Usage } from "./usage.tsx";
 
 const { sections: names } = adminWords;
-type Section = keyof typeof names;
+type AdminSection = keyof typeof names;
 
-const sections: Readonly<Record<Section, ComponentType>> = {
+const sections: Readonly<Record<AdminSection, ComponentType>> = {
   usage: Usage,
   models: Models,
   agents: Agents,
@@ -37,12 +37,12 @@ const sections: Readonly<Record<Section, ComponentType>> = {
   settings: Settings,
   doctor: Doctor,
 };
-const all = Object.keys(sections) as Section[];
+const all = Object.keys(sections) as AdminSection[];
 
 /** What administrators look at and change. */
 export function AdminPage({ rest }: ViewProps) {
   if (rest !== undefined && !Object.hasOwn(sections, rest)) return <NotFoundPage />;
-  const section = (rest ?? all[0]) as Section;
+  const section = (rest ?? all[0]) as AdminSection;
   const Shown = sections[section];
   const me = useMe();
   if (me && me.role !== "admin") return <p className="p-4">{adminWords.adminsOnly}</p>;

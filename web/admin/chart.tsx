@@ -42,7 +42,7 @@ export function Bars({
   );
 }
 
-export type Line = { readonly name: string; readonly tone: string; readonly values: readonly (number | null)[] };
+export type ChartLine = { readonly name: string; readonly tone: string; readonly values: readonly (number | null)[] };
 
 /** Lines over the same times; each has its name and last number at its end. */
 export function Lines({
@@ -53,7 +53,7 @@ export function Lines({
 }: {
   readonly name: string;
   readonly times: readonly string[];
-  readonly lines: readonly Line[];
+  readonly lines: readonly ChartLine[];
   readonly show: (value: number) => string;
 }) {
   const most = Math.max(1, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)));

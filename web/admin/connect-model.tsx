@@ -108,12 +108,12 @@ function wholeAddress(text: string): string {
   return `${/^(localhost|[\d.]+|\[[\da-f:]+\])(:|\/|$)/i.test(address) ? "http" : "https"}://${address}`;
 }
 
-type FoundProps = {
+type FoundModelsProps = {
   readonly found: FoundModels;
   readonly onChoose: (model: string) => void;
 };
 
-function Found({ found: { provider, models, reach, wantsKey, tried }, onChoose }: FoundProps) {
+function Found({ found: { provider, models, reach, wantsKey, tried }, onChoose }: FoundModelsProps) {
   if (wantsKey) return <Problem text={texts.wantsKey} />;
   if (provider === null || models.length === 0)
     return (

@@ -4,10 +4,10 @@ const dayMs = 24 * 60 * 60_000;
 const hourMs = 60 * 60_000;
 
 export const spans = ["1", "7", "30", "90"] as const;
-export type Span = (typeof spans)[number];
+export type DaySpan = (typeof spans)[number];
 
 /** Whole days up to now, so that the first is not half a day; of one day its hours. */
-export function spanOf(days: Span, now: Date): { readonly from: Date; readonly by: "day" | "hour" } {
+export function spanOf(days: DaySpan, now: Date): { readonly from: Date; readonly by: "day" | "hour" } {
   if (days === "1") return { from: new Date(Math.floor(now.getTime() / hourMs) * hourMs - 23 * hourMs), by: "hour" };
   return { from: new Date(startOfDay(now) - (Number(days) - 1) * dayMs), by: "day" };
 }

@@ -1,12 +1,12 @@
 import { type ReactNode, useState } from "react";
 import type { DefinedView } from "../../src/protocol/agents/definitions.ts";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
-import type { Draft, KindClient } from "../../src/client/definitions.ts";
+import type { DefinitionDraft, KindClient } from "../../src/client/definitions.ts";
 import { commandLineOf } from "../../src/protocol/agents/command-line.ts";
 import { sure } from "../parts/confirm.tsx";
 import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
-import { definitionOf, type FieldSpec, writtenOf, type Written } from "./definition-fields.ts";
+import { definitionOf, type FieldSpec, writtenOf, type DefinitionForm } from "./definition-fields.ts";
 import { Act } from "../parts/act.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
@@ -14,28 +14,28 @@ import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 const texts = adminWords.definitions;
 const kinds = { models: "model", agents: "agent", "mcp-servers": "mcp-server" } as const;
 
-type EditorProps<View extends DefinedView> = {
+type DefinitionEditorProps<View extends DefinedView> = {
   readonly section: "models" | "agents" | "mcp-servers";
   readonly kind: KindClient<View>;
   readonly fields: readonly FieldSpec[];
   /** What is changed; absent: a new one. */
   readonly entry?: View;
   /** What a new one begins with. */
-  readonly draft?: Draft;
+  readonly draft?: DefinitionDraft;
   readonly onSaved: (view: View) => void | Promise<void>;
   readonly onClose: () => void;
   /** Where closing leads back to a step before. */
   readonly closeName?: string;
   /** Tries what is written without keeping it. */
-  readonly tryIt?: (draft: Draft) => Promise<ReactNode>;
+  readonly tryIt?: (draft: DefinitionDraft) => Promise<ReactNode>;
   readonly children?: ReactNode;
 };
 
 /** A form for the usual keys of a definition, and JSON for the others. */
-export function DefinitionEditor<View extends DefinedView>(props: EditorProps<View>) {
+export function DefinitionEditor<View extends DefinedView>(props: DefinitionEditorProps<View>) {
   const { section, kind, fields, entry, draft, onSaved, onClose, closeName = words.cancel, tryIt, children } = props;
   const [id, setId] = useState(entry?.id ?? draft?.id ?? "");
-  const [written, setWritten] = useState<Written>(() =>
+  const [written, setWritten] = useState<DefinitionForm>(() =>
     writtenOf(entry?.definition ?? draft?.definition ?? {}, fields),
   );
   // Of what is written here, though the list is read again. What is built in has none: saving defines one in its place.
@@ -43,13 +43,13 @@ export function DefinitionEditor<View extends DefinedView>(props: EditorProps<Vi
   const [trial, setTrial] = useState<ReactNode>();
   const isReadOnly = entry?.readOnly ?? false;
 
-  const read = (): Draft => {
+  const read = (): DefinitionDraft => {
     const definition = definitionOf(written, fields);
     if (!definition) throw new Error(words.badJson);
     return { id: id.trim(), definition };
   };
   /** What runs a program here goes on only once somebody has seen what it runs. */
-  const confirmed = async (): Promise<Draft | undefined> => {
+  const confirmed = async (): Promise<DefinitionDraft | undefined> => {
     const given = read();
     const confirm = commandLineOf(kinds[section], given.definition);
     if (confirm === undefined) return given;
@@ -60,7 +60,8 @@ export function DefinitionEditor<View extends DefinedView>(props: EditorProps<Vi
     const given = await confirmed();
     if (given) await onSaved(await kept(given).catch((error: unknown) => Promise.reject(inWordsOfForm(error, fields))));
   }
-  const kept = (given: Draft) => (revision === undefined ? kind.create(given) : kind.change({ ...given, revision }));
+  const kept = (given: DefinitionDraft) =>
+    revision === undefined ? kind.create(given) : kind.change({ ...given, revision });
 
   return (
     <section className="rounded-card border border-hairline p-3" aria-label={entry?.id ?? texts.add[section]}>

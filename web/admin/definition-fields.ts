@@ -13,9 +13,9 @@ export type FieldSpec = {
 };
 
 /** As it stands in the form: a text for each field, and all else of the definition as JSON. */
-export type Written = { readonly values: Readonly<Record<string, string>>; readonly rest: string };
+export type DefinitionForm = { readonly values: Readonly<Record<string, string>>; readonly rest: string };
 
-export function writtenOf(definition: Definition, fields: readonly FieldSpec[]): Written {
+export function writtenOf(definition: Definition, fields: readonly FieldSpec[]): DefinitionForm {
   const values: Record<string, string> = {};
   const rest: Record<string, unknown> = { ...definition };
   for (const { key, kind } of fields) {
@@ -29,7 +29,7 @@ export function writtenOf(definition: Definition, fields: readonly FieldSpec[]):
 }
 
 /** Undefined: the JSON is none, or not an object. */
-export function definitionOf({ values, rest }: Written, fields: readonly FieldSpec[]): Definition | undefined {
+export function definitionOf({ values, rest }: DefinitionForm, fields: readonly FieldSpec[]): Definition | undefined {
   const others = rest.trim() === "" ? {} : objectOf(rest);
   if (!others) return undefined;
   const definition: Record<string, unknown> = { ...others };

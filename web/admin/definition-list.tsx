@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 import type { DefinedView } from "../../src/protocol/agents/definitions.ts";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
-import type { Draft, KindClient } from "../../src/client/definitions.ts";
+import type { DefinitionDraft, KindClient } from "../../src/client/definitions.ts";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
@@ -16,7 +16,7 @@ import { sure } from "../parts/confirm.tsx";
 
 const texts = adminWords.definitions;
 
-type ListProps<View extends DefinedView> = {
+type DefinitionListProps<View extends DefinedView> = {
   readonly section: "models" | "agents" | "mcp-servers";
   readonly kind: KindClient<View>;
   readonly fields: readonly FieldSpec[];
@@ -26,13 +26,13 @@ type ListProps<View extends DefinedView> = {
   readonly cells: (view: View) => readonly ReactNode[];
   /** What can be done besides changing and deleting it; `show` puts something below the row. */
   readonly actions: (view: View, show: (what: ReactNode) => void) => ReactNode;
-  readonly tryDraft?: (draft: Draft) => Promise<ReactNode>;
+  readonly tryDraft?: (draft: DefinitionDraft) => Promise<ReactNode>;
   /** Instead of an empty editor for a new one. */
   readonly create?: (close: () => void) => ReactNode;
 };
 
 /** What is defined, wherever it is, with the next thing to do beside it. */
-export function DefinitionList<View extends DefinedView>(props: ListProps<View>) {
+export function DefinitionList<View extends DefinedView>(props: DefinitionListProps<View>) {
   const { section, kind, fields, loaded, head, cells, actions, tryDraft, create } = props;
   const query = useQuery();
   const opened = query.get("edit");
@@ -68,15 +68,15 @@ export function DefinitionList<View extends DefinedView>(props: ListProps<View>)
   );
 }
 
-type RowProps<View extends DefinedView> = {
+type DefinitionRowProps<View extends DefinedView> = {
   readonly view: View;
   readonly cells: readonly ReactNode[];
   readonly kind: KindClient<View>;
-  readonly actions: ListProps<View>["actions"];
+  readonly actions: DefinitionListProps<View>["actions"];
   readonly onChange: () => void;
 };
 
-function Row<View extends DefinedView>({ view, cells, actions, kind, onChange }: RowProps<View>) {
+function Row<View extends DefinedView>({ view, cells, actions, kind, onChange }: DefinitionRowProps<View>) {
   const [below, setBelow] = useState<ReactNode>();
   const [inUse, setInUse] = useState<string>();
   const { id, source, where, readOnly, revision, state, problems } = view;

@@ -21,7 +21,7 @@ import { PageLink } from "../parts/page-link.tsx";
 
 const texts = adminWords.people;
 
-type Told = { readonly label: string; readonly text: string };
+type OneTimeSecret = { readonly label: string; readonly text: string };
 
 const roles: readonly (readonly [Role, string])[] = [
   ["user", texts.roles.user],
@@ -32,7 +32,7 @@ const roles: readonly (readonly [Role, string])[] = [
 export function People() {
   const loaded = useLoaded("users", users.list);
   const erasures = useLoaded("erasures", users.erasures);
-  const [told, setTold] = useState<Told>();
+  const [told, setTold] = useState<OneTimeSecret>();
   // An account that is being erased goes from the list at the end.
   useEffect(loaded.reload, [erasures.data]);
   const query = useQuery();
@@ -83,7 +83,7 @@ export function People() {
 type AccountProps = {
   readonly user: UserView;
   readonly onChange: () => void;
-  readonly onTold: (told: Told) => void;
+  readonly onTold: (told: OneTimeSecret) => void;
 };
 
 function Account({ user: { id, name, role, disabled }, onChange, onTold }: AccountProps) {
@@ -144,7 +144,7 @@ function Account({ user: { id, name, role, disabled }, onChange, onTold }: Accou
   );
 }
 
-type NewAccountProps = { readonly onMade: (told: Told) => void; readonly onChange: () => void };
+type NewAccountProps = { readonly onMade: (told: OneTimeSecret) => void; readonly onChange: () => void };
 
 function NewAccount({ onMade, onChange }: NewAccountProps) {
   const [name, setName] = useState("");
@@ -169,7 +169,7 @@ function NewAccount({ onMade, onChange }: NewAccountProps) {
   );
 }
 
-function Invitations({ onMade }: { readonly onMade: (told: Told) => void }) {
+function Invitations({ onMade }: { readonly onMade: (told: OneTimeSecret) => void }) {
   const loaded = useLoaded("invites", groups.invites);
   const [role, setRole] = useState<Role>("user");
   const [into, setInto] = useState("");

@@ -1,10 +1,10 @@
 import type { UsageView } from "../../src/protocol/people/overview.ts";
-import type { UsageQuestion } from "../../src/client/overview.ts";
+import type { UsageQuery } from "../../src/client/overview.ts";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { adminWords } from "./admin-words.ts";
 import { definitions, overview, users } from "./admin-client.ts";
 import { Bars, Lines } from "./chart.tsx";
-import { compareToday, type Span, spanOf, spans, timesOf, tokensOf } from "./days.ts";
+import { compareToday, type DaySpan, spanOf, spans, timesOf, tokensOf } from "./days.ts";
 import { cost, duration, figure, period } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { ChoiceField } from "../parts/forms/fields.tsx";
@@ -60,7 +60,7 @@ export function Usage() {
 }
 
 /** Whose use is meant; of neither: everybody's, of all models. */
-type Of = Pick<UsageQuestion, "model" | "user">;
+type Of = Pick<UsageQuery, "model" | "user">;
 
 function Today({ of }: { readonly of: Of }) {
   const loaded = useLoaded(`today ${of.model} ${of.user}`, (signal) => overview.usage({ by: "day", ...of }, signal));
@@ -97,7 +97,7 @@ function Tile({ name, value, beside }: { readonly name: string; readonly value: 
   );
 }
 
-function OverTime({ days, by, of }: { readonly days: Span; readonly by: Grouping; readonly of: Of }) {
+function OverTime({ days, by, of }: { readonly days: DaySpan; readonly by: Grouping; readonly of: Of }) {
   const now = new Date();
   const { from, by: step } = spanOf(days, now);
   const since = { from: from.toISOString(), ...of };

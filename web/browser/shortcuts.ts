@@ -27,14 +27,14 @@ export const defaultKeys = {
   "go-settings": "G S",
 } as const satisfies Readonly<Record<string, Keys>>;
 
-export type Action = keyof typeof defaultKeys;
-export const actions = Object.keys(defaultKeys) as readonly Action[];
+export type ShortcutName = keyof typeof defaultKeys;
+export const actions = Object.keys(defaultKeys) as readonly ShortcutName[];
 
 export type Shortcuts = {
   /** Whether any count. */
   readonly isOn: boolean;
   /** Empty: switched off. */
-  readonly keys: Readonly<Record<Action, Keys>>;
+  readonly keys: Readonly<Record<ShortcutName, Keys>>;
 };
 
 /** Only what differs from the defaults. */
@@ -65,22 +65,22 @@ function parse(text: string): Shortcuts {
     kept = {};
   }
   const { isOn, keys } = (kept ?? {}) as { readonly isOn?: unknown; readonly keys?: Readonly<Record<string, unknown>> };
-  const own = (action: Action) => {
+  const own = (action: ShortcutName) => {
     const value = keys?.[action];
     return typeof value === "string" && value.length < 60 ? value : defaultKeys[action];
   };
   return {
     isOn: isOn !== false,
-    keys: Object.fromEntries(actions.map((each) => [each, own(each)])) as Record<Action, Keys>,
+    keys: Object.fromEntries(actions.map((each) => [each, own(each)])) as Record<ShortcutName, Keys>,
   };
 }
 
 type Handler = () => void;
 /** Who came last does it. */
-const handlers = new Map<Action, Handler[]>();
+const handlers = new Map<ShortcutName, Handler[]>();
 
 /** While the component is shown, and `isOn`, the action's keys call `handler`. */
-export function useShortcut(action: Action, handler: Handler, isOn = true): void {
+export function useShortcut(action: ShortcutName, handler: Handler, isOn = true): void {
   const latest = useRef(handler);
   latest.current = handler;
   useEffect(() => {

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react";
 import { createListeners } from "./listeners.ts";
 
 /** A choice that this browser keeps, in step between its tabs. */
-export type Kept = {
+export type StoredChoice = {
   readonly get: () => string;
   readonly set: (value: string) => void;
   readonly use: () => string;
@@ -11,7 +11,7 @@ export type Kept = {
 };
 
 /** Empty until something is chosen. Where a browser keeps nothing for us, it holds until the page is left. */
-export function kept(name: string): Kept {
+export function kept(name: string): StoredChoice {
   const key = `colloquy-${name}`;
   const listeners = createListeners();
   let value = read(key);

@@ -2,14 +2,14 @@ import type { ModelState } from "../../src/protocol/agents/model-states.ts";
 import { time } from "../parts/format.ts";
 import { ListBox, type ListOption } from "../parts/list-box.tsx";
 import { State } from "../parts/state.tsx";
-import type { Choice } from "../conversation/answerer-choice.ts";
+import type { AnswererChoice } from "../conversation/answerer-choice.ts";
 import type { Answerers } from "../conversation/models-store.ts";
 import { talkWords } from "../conversation/talk-words.ts";
 import "./talk.css";
 
-type AnswererProps = Choice & {
+type AnswererProps = AnswererChoice & {
   readonly answerers: Answerers;
-  readonly onChoose: (change: Partial<Choice>) => void;
+  readonly onChoose: (change: Partial<AnswererChoice>) => void;
 };
 
 /** Who answers, and with which model: how each does is said beside it. */
@@ -54,7 +54,7 @@ export function Answerer({ agent, model, answerers: { agents, models }, onChoose
 }
 
 /** The model that will answer; undefined as long as it is not known. */
-function modelOf({ agent, model }: Choice, { agents, models }: Pick<Answerers, "agents" | "models">) {
+function modelOf({ agent, model }: AnswererChoice, { agents, models }: Pick<Answerers, "agents" | "models">) {
   const asked = model === "" ? agents.find(({ id }) => id === agent)?.model : model;
   return models.find(({ id }) => id === asked);
 }

@@ -112,7 +112,7 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
   );
 }
 
-type Conversation = {
+type ChatState = {
   readonly turns: readonly Turn[];
   readonly head: string | null;
   readonly isWorking: boolean;
@@ -121,7 +121,7 @@ type Conversation = {
 };
 
 /** What keys do in a conversation. */
-function useChatShortcuts({ turns, head, isWorking, stop, answerAgain }: Conversation): void {
+function useChatShortcuts({ turns, head, isWorking, stop, answerAgain }: ChatState): void {
   const reply = lastReply(turns, head);
   useShortcut("stop", () => void stop(), isWorking);
   useShortcut(

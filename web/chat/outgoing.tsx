@@ -13,10 +13,10 @@ export type Outgoing = {
   readonly run?: string;
 };
 
-type Shown = readonly [Outgoing | undefined, Dispatch<SetStateAction<Outgoing | undefined>>];
+type OutgoingState = readonly [Outgoing | undefined, Dispatch<SetStateAction<Outgoing | undefined>>];
 
 /** Of the conversation that is open; until the log tells of it, or it is among those that wait for their turn. */
-export function useOutgoing({ turns, waiting }: ConversationState, threadId: string | undefined): Shown {
+export function useOutgoing({ turns, waiting }: ConversationState, threadId: string | undefined): OutgoingState {
   const [outgoing, setOutgoing] = useState<Outgoing>();
   const isThere =
     outgoing !== undefined &&

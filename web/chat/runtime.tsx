@@ -54,8 +54,8 @@ export function ConversationRuntime({ turns, head, isRunning, children, ...actio
   return <AssistantRuntimeProvider runtime={runtime}>{children}</AssistantRuntimeProvider>;
 }
 
-type Known = ExportedMessageRepository["messages"][number]["message"];
-const converted = new WeakMap<Turn, Known>();
+type RuntimeMessage = ExportedMessageRepository["messages"][number]["message"];
+const converted = new WeakMap<Turn, RuntimeMessage>();
 
 /** What is not among these turns, assistant-ui is not told of: all that it knows it looks at with every word. */
 function repositoryOf(turns: readonly Turn[], head: string | null): ExportedMessageRepository {
@@ -68,7 +68,7 @@ function repositoryOf(turns: readonly Turn[], head: string | null): ExportedMess
 }
 
 /** A turn that did not change is the same message as before. */
-function messageOf(turn: Turn): Known {
+function messageOf(turn: Turn): RuntimeMessage {
   const before = converted.get(turn);
   if (before) return before;
   const made: ThreadMessageLike = {

@@ -8,7 +8,7 @@ import { threadClient } from "../threads/thread-client.ts";
 import { forkThread, threadsChanged } from "../threads/threads-store.ts";
 import type { Attachments } from "./attachment-store.ts";
 import { answerLost, attemptOf, hasArrived, mayHaveHappened } from "../conversation/outgoing-message.ts";
-import { type Choice, keepChoice } from "../conversation/answerer-choice.ts";
+import { type AnswererChoice, keepChoice } from "../conversation/answerer-choice.ts";
 import {
   beginConversation,
   type ConversationState,
@@ -29,7 +29,7 @@ import type { Turn } from "../conversation/turns.ts";
 type TalkingInput = {
   readonly threadId: string | undefined;
   readonly conversation: ConversationState;
-  readonly choice: Choice;
+  readonly choice: AnswererChoice;
   readonly attachments: Attachments;
   /** Where what can't be sent is kept. */
   readonly place: string | undefined;
@@ -49,7 +49,7 @@ export type Talking = Pick<TalkActions, "fork" | "saveEdit"> & {
   readonly editQueued: (message: PendingView) => Promise<void>;
 };
 
-type Sending = { readonly instead?: string; readonly agent?: string };
+type SendTarget = { readonly instead?: string; readonly agent?: string };
 
 /** What is done with a conversation. What was typed is never lost: what can't be sent comes back. */
 export function useTalking({ threadId, conversation, choice, attachments, place }: TalkingInput): Talking {
@@ -60,7 +60,7 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
   const arrived = unsent !== undefined && hasArrived(turns);
   const optionsOf = choice.model === "" ? {} : { options: { model: choice.model } };
 
-  async function send(text: string, { instead, agent = choice.agent }: Sending = {}): Promise<void> {
+  async function send(text: string, { instead, agent = choice.agent }: SendTarget = {}): Promise<void> {
     forgetFailure();
     showEnd();
     setUnsent(undefined);

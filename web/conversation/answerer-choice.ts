@@ -4,7 +4,7 @@ import { kept } from "../browser/stored-choice.ts";
 import { useQuery } from "../page/path.ts";
 
 /** Who is to answer, and with which model; empty: the agent's own. */
-export type Choice = { readonly agent: string; readonly model: string };
+export type AnswererChoice = { readonly agent: string; readonly model: string };
 
 /** What was chosen last in each conversation; the oldest go. */
 const store = kept("choices");
@@ -21,14 +21,14 @@ type ChoiceInput = {
 export function useChoice({ threadId, agents, begunFor }: ChoiceInput) {
   const wished = useQuery().get("agent");
   const kept = read(store.use())[threadId ?? ""];
-  const [first, setFirst] = useState<Partial<Choice>>({});
+  const [first, setFirst] = useState<Partial<AnswererChoice>>({});
   const usual = agents.find(({ isDefault }) => isDefault)?.id ?? "assistant";
   const made = threadId === undefined ? first : kept;
   const missing =
     threadId === undefined && wished !== null && agents.length > 0 && !agents.some(({ id }) => id === wished)
       ? wished
       : undefined;
-  const choice: Choice = {
+  const choice: AnswererChoice = {
     agent: made?.agent ?? (threadId !== undefined ? begunFor : missing === undefined ? wished : undefined) ?? usual,
     model: made?.model ?? "",
   };
@@ -36,22 +36,22 @@ export function useChoice({ threadId, agents, begunFor }: ChoiceInput) {
     ...choice,
     /** The address asks for an agent that is not there. */
     missing,
-    choose(change: Partial<Choice>) {
+    choose(change: Partial<AnswererChoice>) {
       if (threadId === undefined) setFirst({ ...first, ...change });
       else keepChoice(threadId, { ...choice, ...change });
     },
   };
 }
 
-export function keepChoice(threadId: string, choice: Choice): void {
+export function keepChoice(threadId: string, choice: AnswererChoice): void {
   const { [threadId]: _before, ...others } = read(store.get());
   store.set(JSON.stringify(Object.fromEntries([...Object.entries(others).slice(1 - most), [threadId, choice]])));
 }
 
-function read(text: string): Readonly<Record<string, Choice>> {
+function read(text: string): Readonly<Record<string, AnswererChoice>> {
   try {
     const choices: unknown = JSON.parse(text);
-    return typeof choices === "object" && choices !== null ? (choices as Record<string, Choice>) : {};
+    return typeof choices === "object" && choices !== null ? (choices as Record<string, AnswererChoice>) : {};
   } catch {
     return {};
   }

@@ -1,9 +1,9 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { createListeners } from "../browser/listeners.ts";
 
-type Connection = { readonly lostAt: number | undefined; readonly backAt: number | undefined };
+type ConnectionLoss = { readonly lostAt: number | undefined; readonly backAt: number | undefined };
 
-let connection: Connection = { lostAt: undefined, backAt: undefined };
+let connection: ConnectionLoss = { lostAt: undefined, backAt: undefined };
 const listeners = createListeners();
 
 /** Told by whoever follows the server. */

@@ -16,7 +16,7 @@ import { words } from "../words/words.ts";
 import { connectionChanged, connectionForgotten } from "./connection-store.ts";
 import { prepareMarkdown } from "../markdown/load-markdown.ts";
 import { createLog, type ThreadLog } from "./thread-log.ts";
-import { atEnd, held, newerShown, olderShown, type Shown, shownAround, turnsShown } from "./shown-turns.ts";
+import { atEnd, held, newerShown, olderShown, type TurnRange, shownAround, turnsShown } from "./shown-turns.ts";
 import type { Turn } from "./turns.ts";
 
 export type ConversationState = {
@@ -65,7 +65,7 @@ const empty: ConversationState = {
 /** The conversation that the page shows: read from the log, then followed. */
 let state = empty;
 let log: ThreadLog = createLog();
-let shown: Shown = atEnd;
+let shown: TurnRange = atEnd;
 let following = new AbortController();
 let scheduled = false;
 /** Since it was shown, more than text has come. */

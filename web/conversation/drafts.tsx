@@ -6,12 +6,12 @@ import { prepareMarkdown } from "../markdown/load-markdown.ts";
 
 /** Of a file that the server has. */
 export type DraftFile = { readonly id: string; readonly name: string; readonly type: string };
-type Draft = { readonly text: string; readonly files: readonly DraftFile[] };
+type MessageDraft = { readonly text: string; readonly files: readonly DraftFile[] };
 
 /** What was typed and not sent, by person and conversation; the oldest go. */
 const store = kept("drafts");
 const mostDrafts = 50;
-const none: Draft = { text: "", files: [] };
+const none: MessageDraft = { text: "", files: [] };
 /** Of a conversation that has not begun. */
 const beginning = "new";
 
@@ -30,12 +30,12 @@ export function useDraftPlace(threadId: string | undefined): string | undefined 
   return me && `${me.id}/${threadId ?? beginning}`;
 }
 
-export function draftOf(place: string): Draft {
+export function draftOf(place: string): MessageDraft {
   keepNow();
   return { ...none, ...all()[place] };
 }
 
-export function keepDraft(place: string, change: Partial<Draft>): void {
+export function keepDraft(place: string, change: Partial<MessageDraft>): void {
   keepNow();
   write(place, change);
 }
@@ -58,7 +58,7 @@ function keepNow(): void {
 addEventListener("pagehide", keepNow);
 addEventListener("visibilitychange", keepNow);
 
-function write(place: string, change: Partial<Draft>): void {
+function write(place: string, change: Partial<MessageDraft>): void {
   const { [place]: before, ...others } = all();
   const draft = { ...none, ...before, ...change };
   const isEmpty = draft.text === "" && draft.files.length === 0;
@@ -114,10 +114,10 @@ export function DraftKeeper({ threadId, place }: DraftKeeperProps) {
   return null;
 }
 
-function all(): Readonly<Record<string, Draft>> {
+function all(): Readonly<Record<string, MessageDraft>> {
   try {
     const drafts: unknown = JSON.parse(store.get());
-    return typeof drafts === "object" && drafts !== null ? (drafts as Record<string, Draft>) : {};
+    return typeof drafts === "object" && drafts !== null ? (drafts as Record<string, MessageDraft>) : {};
   } catch {
     return {};
   }

@@ -1,7 +1,7 @@
 import type { Turn, Turns } from "./turns.ts";
 
 /** Which stretch of the shown branch is on the page; what is left out is the first of it, or the last. */
-export type Shown = { readonly first: string | undefined; readonly last: string | undefined };
+export type TurnRange = { readonly first: string | undefined; readonly last: string | undefined };
 
 export type ShownTurns = {
   /** Each with those that stand in its place on other branches; parents first. */
@@ -16,9 +16,9 @@ const firstTurns = 30;
 const stepTurns = 30;
 const mostTurns = 120;
 
-export const atEnd: Shown = { first: undefined, last: undefined };
+export const atEnd: TurnRange = { first: undefined, last: undefined };
 
-export function turnsShown(turns: Turns, { first, last }: Shown): ShownTurns {
+export function turnsShown(turns: Turns, { first, last }: TurnRange): ShownTurns {
   const head = last !== undefined && turns.get(last) ? last : turns.head();
   const branch: Turn[] = [];
   const most = first !== undefined && turns.get(first) ? mostTurns : firstTurns;
@@ -39,7 +39,7 @@ export function turnsShown(turns: Turns, { first, last }: Shown): ShownTurns {
 }
 
 /** The turns before those that are shown; undefined: none is known. */
-export function olderShown(turns: Turns, shown: Shown): Shown | undefined {
+export function olderShown(turns: Turns, shown: TurnRange): TurnRange | undefined {
   const branch = branchOf(turns);
   const [first, last] = placesOf(branch, shown);
   if (first === 0) return undefined;
@@ -50,7 +50,7 @@ export function olderShown(turns: Turns, shown: Shown): Shown | undefined {
   );
 }
 
-export function newerShown(turns: Turns, shown: Shown): Shown | undefined {
+export function newerShown(turns: Turns, shown: TurnRange): TurnRange | undefined {
   const branch = branchOf(turns);
   const [first, last] = placesOf(branch, shown);
   if (last >= branch.length - 1) return undefined;
@@ -59,7 +59,7 @@ export function newerShown(turns: Turns, shown: Shown): Shown | undefined {
 }
 
 /** With this turn in the middle, on a branch that it stands on. */
-export function shownAround(turns: Turns, turn: string): Shown {
+export function shownAround(turns: Turns, turn: string): TurnRange {
   if (!branchOf(turns).some(({ id }) => id === turn)) turns.choose(turns.endOf(turn));
   const branch = branchOf(turns);
   const at = branch.findIndex(({ id }) => id === turn);
@@ -68,7 +68,7 @@ export function shownAround(turns: Turns, turn: string): Shown {
 }
 
 /** The same first turn once more turns come. */
-export function held(turns: Turns, shown: Shown): Shown {
+export function held(turns: Turns, shown: TurnRange): TurnRange {
   const branch = branchOf(turns);
   return between(branch, ...placesOf(branch, shown));
 }
@@ -77,13 +77,13 @@ function branchOf(turns: Turns): readonly Turn[] {
   return [...turns.upFrom(turns.head())].reverse();
 }
 
-function placesOf(branch: readonly Turn[], shown: Shown): readonly [first: number, last: number] {
+function placesOf(branch: readonly Turn[], shown: TurnRange): readonly [first: number, last: number] {
   const end = branch.findIndex(({ id }) => id === shown.last);
   const last = end === -1 ? branch.length - 1 : end;
   const begin = branch.findIndex(({ id }) => id === shown.first);
   return [begin === -1 ? Math.max(0, last - firstTurns + 1) : Math.max(begin, last - mostTurns + 1), last];
 }
 
-function between(branch: readonly Turn[], first: number, last: number): Shown {
+function between(branch: readonly Turn[], first: number, last: number): TurnRange {
   return { first: branch[first]?.id, last: last >= branch.length - 1 ? undefined : branch[last]?.id };
 }

@@ -13,8 +13,8 @@ import {
 import { client } from "../page/server.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
-type Said = (turns: Turns) => unknown;
-type Part = { readonly stretch: Stretch; readonly told: (RunEvent | Said)[]; readonly turns: Turns };
+type TurnsUpdate = (turns: Turns) => unknown;
+type LogStretch = { readonly stretch: Stretch; readonly told: (RunEvent | TurnsUpdate)[]; readonly turns: Turns };
 
 /**
  * What this page knows of a thread: its end, which goes on, and where somebody reads far from it another stretch. Where more
@@ -23,7 +23,7 @@ type Part = { readonly stretch: Stretch; readonly told: (RunEvent | Said)[]; rea
 export type ThreadLog = {
   /** Of the stretch that is read in. */
   readonly turns: () => Turns;
-  readonly end: () => Part;
+  readonly end: () => LogStretch;
   readonly hasOlder: () => boolean;
   readonly hasNewer: () => boolean;
   /** Returns the cursor to go on from. */
@@ -36,13 +36,13 @@ export type ThreadLog = {
   readonly toEnd: () => void;
   /** False: the thread must be read again. */
   readonly apply: (event: RunEvent) => boolean;
-  readonly tell: (said: Said) => void;
+  readonly tell: (said: TurnsUpdate) => void;
 };
 
 export function createLog(threadId = ""): ThreadLog {
   const read: ReadItems = (page, signal) => client.items(threadId, page, signal);
   let end = fold({ items: [], hasOlder: false, hasNewer: false }, []);
-  let elsewhere: Part | undefined;
+  let elsewhere: LogStretch | undefined;
   const part = () => elsewhere ?? end;
   /** One with the end where they meet. */
   const place = (stretch: Stretch, through?: string) => {
@@ -92,7 +92,7 @@ export function createLog(threadId = ""): ThreadLog {
   };
 }
 
-function fold(stretch: Stretch, told: (RunEvent | Said)[], through?: string): Part {
+function fold(stretch: Stretch, told: (RunEvent | TurnsUpdate)[], through?: string): LogStretch {
   const turns = createTurns();
   for (const item of stretch.items) turns.read(item);
   for (const said of told) {

@@ -1,9 +1,9 @@
-import type { Block } from "../../src/client/conversation.ts";
+import type { ConversationBlock } from "../../src/client/conversation.ts";
 
 export type TurnEnd = "done" | "stopped" | "failed";
 
 /** How a turn ended, if it has. */
-export function endOfTurn(blocks: readonly Block[]): TurnEnd | undefined {
+export function endOfTurn(blocks: readonly ConversationBlock[]): TurnEnd | undefined {
   const last = blocks.at(-1);
   if (last?.kind !== "end") return undefined;
   if (last.status === "failed") return "failed";
@@ -11,7 +11,7 @@ export function endOfTurn(blocks: readonly Block[]): TurnEnd | undefined {
 }
 
 /** By a person, who reads so where they decided it. */
-export function isEndedAtLimit(blocks: readonly Block[]): boolean {
+export function isEndedAtLimit(blocks: readonly ConversationBlock[]): boolean {
   return blocks.some(
     (block) =>
       block.kind === "question" &&
@@ -21,7 +21,7 @@ export function isEndedAtLimit(blocks: readonly Block[]): boolean {
 }
 
 /** It ended well, but its last answer has no words and asks for nothing. */
-export function isWordless(blocks: readonly Block[]): boolean {
+export function isWordless(blocks: readonly ConversationBlock[]): boolean {
   if (endOfTurn(blocks) !== "done") return false;
   const last = blocks.findLast(({ kind }) => kind !== "end" && kind !== "notice");
   return last?.kind === "message" && last.role === "assistant" && last.text.trim() === "";

@@ -1,4 +1,4 @@
-import { type Block, type BlockOf, createConversation } from "../../src/client/conversation.ts";
+import { type ConversationBlock, type BlockOf, createConversation } from "../../src/client/conversation.ts";
 import type { RunEvent } from "../../src/protocol/threads/events.ts";
 import type { Item } from "../../src/protocol/threads/items.ts";
 
@@ -10,7 +10,7 @@ export type Turn = {
   readonly role: "user" | "assistant";
   readonly author: string | undefined;
   readonly run: string | undefined;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly ConversationBlock[];
 };
 
 export type Turns = {
@@ -93,7 +93,7 @@ export function createTurns(): Turns {
   }
 
   /** What is being written comes behind a message that is heard meanwhile, as it will in the log. */
-  function takeLive(run: string): readonly Block[] {
+  function takeLive(run: string): readonly ConversationBlock[] {
     const turn = turns.get(current.get(run) ?? "");
     const live = turn?.blocks.filter((block) => block.kind === "message" && block.isLive) ?? [];
     if (!turn || live.length === 0) return [];
@@ -112,7 +112,7 @@ export function createTurns(): Turns {
     if (head === id) head = parent;
   }
 
-  function agent(block: Block, run: string): void {
+  function agent(block: ConversationBlock, run: string): void {
     let id = current.get(run);
     if (id === undefined) {
       for (let count = 1; isUsed((id = count === 1 ? run : `${run}#${count}`)); count++);
@@ -132,7 +132,7 @@ export function createTurns(): Turns {
     head = id;
   }
 
-  function settle(blocks: readonly Block[]): void {
+  function settle(blocks: readonly ConversationBlock[]): void {
     for (const block of blocks) {
       if (block.kind === "message" && block.role === "user") person(block);
       else if (block.kind === "message" && block.role === "system") continue;
@@ -192,7 +192,7 @@ export function createTurns(): Turns {
 }
 
 /** What is told anew stands where it is told; that it is tried again stands until then. */
-function isWithdrawn(block: Block): boolean {
+function isWithdrawn(block: ConversationBlock): boolean {
   return block.kind === "message" && block.isLive && block.text === "" && block.reasoning === "" && !block.retry;
 }
 

@@ -5,7 +5,7 @@ import { State } from "../parts/state.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { words } from "../words/words.ts";
 import {
-  type Adding,
+  type PendingUpload,
   clearDone,
   hasFailed,
   isMoving,
@@ -65,7 +65,7 @@ export function Additions({ id, onChange }: { readonly id: string; readonly onCh
   );
 }
 
-function Name({ adding: { name, document } }: { readonly adding: Adding }) {
+function Name({ adding: { name, document } }: { readonly adding: PendingUpload }) {
   if (!document) return <span className="min-w-0 break-words">{name}</span>;
   return (
     <PageLink
@@ -77,7 +77,7 @@ function Name({ adding: { name, document } }: { readonly adding: Adding }) {
   );
 }
 
-function Progress({ adding }: { readonly adding: Adding }) {
+function Progress({ adding }: { readonly adding: PendingUpload }) {
   const { name, state, part, problem, outcome, document } = adding;
   if (outcome === "unchanged") return <State grade="quiet">{texts.add.unchanged}</State>;
   if (outcome === "duplicate") return <State grade="quiet">{texts.add.duplicate(document!.name)}</State>;

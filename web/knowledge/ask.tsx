@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { KnowledgeAnswer } from "../../src/protocol/knowledge/passages.ts";
 import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
-import type { Retrieval } from "../../src/protocol/knowledge/chunks.ts";
+import type { RetrievalMode } from "../../src/protocol/knowledge/chunks.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
@@ -14,7 +14,7 @@ import { Found } from "./found-passages.tsx";
 import { texts } from "./knowledge-words.ts";
 
 const names = texts.query;
-const retrievals = Object.keys(texts.form.retrievals) as Retrieval[];
+const retrievals = Object.keys(texts.form.retrievals) as RetrievalMode[];
 
 /** A question to one collection or some: what is found, and how. An answer has its address. */
 export function Ask({ collections }: { readonly collections: readonly CollectionView[] }) {
@@ -54,12 +54,12 @@ function Kept({ id }: { readonly id: string }) {
   return <Found trace={loaded.data.trace} />;
 }
 
-type QuestionProps = {
+type KnowledgeQuestionProps = {
   readonly collections: readonly CollectionView[];
   readonly onAnswer: (answer: KnowledgeAnswer) => void;
 };
 
-function Question({ collections, onAnswer }: QuestionProps) {
+function Question({ collections, onAnswer }: KnowledgeQuestionProps) {
   const [question, setQuestion] = useState("");
   const [by, setBy] = useState("");
   const [limit, setLimit] = useState("8");

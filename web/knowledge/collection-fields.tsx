@@ -7,7 +7,7 @@ import { texts } from "./knowledge-words.ts";
 const names = texts.form;
 
 /** A collection as it is written in a form: all of it texts. */
-export type Written = Readonly<
+export type CollectionForm = Readonly<
   Record<
     | "name"
     | "description"
@@ -25,8 +25,8 @@ export type Written = Readonly<
 >;
 
 export type FieldsProps = {
-  readonly written: Written;
-  readonly onChange: (written: Written) => void;
+  readonly written: CollectionForm;
+  readonly onChange: (written: CollectionForm) => void;
   readonly choices: KnowledgeChoices;
 };
 
@@ -35,7 +35,7 @@ export function writtenOf({
   description,
   embeddingModel,
   settings,
-}: Pick<CollectionView, "name" | "description" | "embeddingModel" | "settings">): Written {
+}: Pick<CollectionView, "name" | "description" | "embeddingModel" | "settings">): CollectionForm {
   const { chunkSize, chunkOverlap, language, retrieval, hybridWeight, indexType, rewrite, reranker } = settings;
   return {
     name,
@@ -57,9 +57,9 @@ export const searchingKeys = ["retrieval", "hybridWeight", "indexType", "rewrite
 
 /** What is written otherwise than it was; the server says what can't be. */
 export function changedSettings(
-  before: Written,
-  now: Written,
-  keys: readonly (keyof Written)[] = [...cuttingKeys, ...searchingKeys],
+  before: CollectionForm,
+  now: CollectionForm,
+  keys: readonly (keyof CollectionForm)[] = [...cuttingKeys, ...searchingKeys],
 ): NonNullable<CollectionInput["settings"]> {
   const values: Readonly<Record<string, (text: string) => unknown>> = {
     chunkSize: Number,
@@ -140,7 +140,7 @@ export function ModelField({ written, onChange, choices: { embeddingModels, othe
 }
 
 export function CuttingFields({ written, onChange, choices: { defaults, languages } }: FieldsProps) {
-  const set = (key: keyof Written) => (value: string) => onChange({ ...written, [key]: value });
+  const set = (key: keyof CollectionForm) => (value: string) => onChange({ ...written, [key]: value });
   return (
     <div className={grid}>
       <Setting is={`${names.chunkSizeIs} ${names.standard(String(defaults.chunkSize))}`}>
@@ -174,7 +174,7 @@ export function CuttingFields({ written, onChange, choices: { defaults, language
 }
 
 export function SearchingFields({ written, onChange, choices: { defaults, rerankers, reranker } }: FieldsProps) {
-  const set = (key: keyof Written) => (value: string) => onChange({ ...written, [key]: value });
+  const set = (key: keyof CollectionForm) => (value: string) => onChange({ ...written, [key]: value });
   const { lexical, vector, hybrid } = names.retrievals;
   return (
     <div className={grid}>

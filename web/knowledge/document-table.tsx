@@ -21,10 +21,10 @@ import { texts } from "./knowledge-words.ts";
 const pageSize = 50;
 const statuses = Object.keys(texts.states) as DocumentStatus[];
 
-type TableProps = { readonly collection: CollectionView; readonly onChange: () => void };
+type DocumentTableProps = { readonly collection: CollectionView; readonly onChange: () => void };
 
 /** The documents of a collection by name, a page; what is looked for stands in the address. */
-export function DocumentTable({ collection: { id, isOwn, counts }, onChange }: TableProps) {
+export function DocumentTable({ collection: { id, isOwn, counts }, onChange }: DocumentTableProps) {
   const query = useQuery();
   const search = query.get("search") ?? "";
   const status = statuses.find((each) => each === query.get("state"));

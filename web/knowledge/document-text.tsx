@@ -11,10 +11,10 @@ import { mostShown, type PassagePlace, partAfter, partBefore, partsOf, windowAro
 /** Kinds whose text is set in columns. */
 const fixed = new Set(["csv", "json", "python", "notebook", "xlsx", "ods"]);
 
-type TextProps = { readonly document: DocumentView; readonly passage: PassagePlace | undefined };
+type DocumentTextProps = { readonly document: DocumentView; readonly passage: PassagePlace | undefined };
 
 /** The text of a document a part at a time, beginning around the passage. */
-export function DocumentText({ document: { id, kind, characters, collectionId }, passage }: TextProps) {
+export function DocumentText({ document: { id, kind, characters, collectionId }, passage }: DocumentTextProps) {
   const isThere = passage === undefined || passage.from < characters;
   const around = useLoaded(id, async (signal) => [
     windowAround(await client.knowledge.textPart(id, partsOf(isThere ? passage : undefined), signal), passage),
@@ -83,7 +83,7 @@ function Marked({
   passage,
 }: {
   readonly part: TextPart;
-  readonly passage: TextProps["passage"];
+  readonly passage: DocumentTextProps["passage"];
 }) {
   if (!passage || passage.to <= from || passage.from >= to) return text;
   const [begin, end] = [Math.max(0, passage.from - from), Math.min(text.length, passage.to - from)];

@@ -9,14 +9,14 @@ import { Trace } from "./trace.tsx";
 
 const names = texts.query;
 
-type FoundProps = {
+type FoundPassagesProps = {
   readonly trace: TraceView;
   /** With their texts; absent: as the trace tells, whose texts are asked for. */
   readonly passages?: KnowledgeAnswer["passages"];
 };
 
 /** The passages of an answer, and how they were found. */
-export function Found({ trace, passages }: FoundProps) {
+export function Found({ trace, passages }: FoundPassagesProps) {
   const taken = trace.candidates
     .filter(({ place }) => place !== undefined)
     .toSorted((one, other) => one.place! - other.place!);

@@ -10,10 +10,10 @@ const before = 3_000;
 /** How far a line's beginning or end is looked for, so that no part begins within a word. */
 const ragged = 2_000;
 
-type Asked = { readonly from: number; readonly to: number };
+type TextRange = { readonly from: number; readonly to: number };
 
 /** What is asked for first: around the passage, else the beginning. */
-export function partsOf(passage: PassagePlace | undefined): Asked {
+export function partsOf(passage: PassagePlace | undefined): TextRange {
   const from = Math.max(0, (passage?.from ?? 0) - before);
   return { from, to: from + windowSize };
 }

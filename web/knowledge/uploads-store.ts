@@ -5,7 +5,7 @@ import { createListeners } from "../browser/listeners.ts";
 import { client, reasonOf } from "../page/server.ts";
 
 /** Something that is on its way into a collection. */
-export type Adding = {
+export type PendingUpload = {
   readonly key: number;
   readonly collectionId: string;
   readonly name: string;
@@ -20,29 +20,29 @@ export type Adding = {
   readonly document?: DocumentView;
 };
 
-type Brought = { readonly name: string; send(adding: Sending): Promise<AddedView> };
-type Sending = { readonly onProgress: (part: number) => void; readonly signal: AbortSignal };
+type Brought = { readonly name: string; send(adding: TransferOptions): Promise<AddedView> };
+type TransferOptions = { readonly onProgress: (part: number) => void; readonly signal: AbortSignal };
 
 const atOnce = 3;
 /** Documents that are asked after in a second. */
 const askedAtOnce = 8;
 const lookMs = 700;
 
-let additions: readonly Adding[] = [];
+let additions: readonly PendingUpload[] = [];
 let keys = 0;
 const jobs = new Map<number, { readonly brought: Brought; readonly stop: AbortController }>();
 const listeners = createListeners();
 
-function tell(next: readonly Adding[]): void {
+function tell(next: readonly PendingUpload[]): void {
   additions = next;
   listeners.tell();
 }
-function change(key: number, what: Partial<Adding>): void {
+function change(key: number, what: Partial<PendingUpload>): void {
   tell(additions.map((each) => (each.key === key ? { ...each, ...what } : each)));
 }
 
 /** What is being added to a collection; it goes on while one looks elsewhere on the page. */
-export function useAdditions(collectionId: string): readonly Adding[] {
+export function useAdditions(collectionId: string): readonly PendingUpload[] {
   const all = useSyncExternalStore(listeners.listen, () => additions);
   return all.filter((each) => each.collectionId === collectionId);
 }
@@ -86,7 +86,7 @@ export function addUrls(collectionId: string, urls: readonly string[]): void {
 }
 
 /** Sends it again, or has it read again. */
-export function tryAgain({ key, document }: Adding): void {
+export function tryAgain({ key, document }: PendingUpload): void {
   if (!document) {
     change(key, { state: "waiting", part: 0, problem: undefined });
     sendNext();
@@ -101,7 +101,7 @@ export function tryAgain({ key, document }: Adding): void {
   );
 }
 
-export function stopSending({ key }: Adding): void {
+export function stopSending({ key }: PendingUpload): void {
   jobs.get(key)?.stop.abort();
   jobs.delete(key);
   tell(additions.filter((each) => each.key !== key));
@@ -121,27 +121,27 @@ export function forgetDocument(id: string): void {
 
 /** Forgets what is through. */
 export function clearDone(collectionId: string): void {
-  const isDone = (each: Adding) => each.collectionId === collectionId && !isMoving(each);
+  const isDone = (each: PendingUpload) => each.collectionId === collectionId && !isMoving(each);
   for (const each of additions) if (isDone(each)) jobs.delete(each.key);
   tell(additions.filter((each) => !isDone(each)));
 }
 
-export function isReady({ document }: Adding): boolean {
+export function isReady({ document }: PendingUpload): boolean {
   return document?.status === "ready";
 }
-export function hasFailed({ state, document, problem }: Adding): boolean {
+export function hasFailed({ state, document, problem }: PendingUpload): boolean {
   return state === "stopped" || problem !== undefined || document?.status === "failed";
 }
 /** The server has it and can't read it: why, and what can be done, stands with the documents. */
-export function isUnread({ document, problem }: Adding): boolean {
+export function isUnread({ document, problem }: PendingUpload): boolean {
   return document?.status === "failed" && problem === undefined;
 }
-export function isMoving(adding: Adding): boolean {
+export function isMoving(adding: PendingUpload): boolean {
   return !isReady(adding) && !hasFailed(adding);
 }
 
 function bring(collectionId: string, all: readonly Brought[]): void {
-  const added = all.map((brought): Adding => {
+  const added = all.map((brought): PendingUpload => {
     const key = ++keys;
     jobs.set(key, { brought, stop: new AbortController() });
     return { key, collectionId, name: brought.name, state: "waiting", part: 0 };
@@ -195,10 +195,10 @@ function watch(): void {
 
 const looks = new Map<number, number>();
 let round = 0;
-const byLook = (one: Adding, other: Adding) =>
+const byLook = (one: PendingUpload, other: PendingUpload) =>
   (looks.get(one.key) ?? 0) - (looks.get(other.key) ?? 0) || one.key - other.key;
 
-async function look({ key, document }: Adding): Promise<void> {
+async function look({ key, document }: PendingUpload): Promise<void> {
   looks.set(key, ++round);
   try {
     change(key, { document: await client.knowledge.document(document!.id) });

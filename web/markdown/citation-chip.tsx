@@ -4,16 +4,16 @@ import type { Citation } from "../../src/protocol/knowledge/citations.ts";
 import { PageLink } from "../parts/page-link.tsx";
 import type { Source } from "../../src/protocol/knowledge/sources.ts";
 import { words } from "../words/words.ts";
-import type { Mark } from "./cited-text.ts";
+import type { CitationMark } from "./cited-text.ts";
 
 /** Of the text that is being shown. */
-export const Marks = createContext<readonly Mark[]>([]);
+export const Marks = createContext<readonly CitationMark[]>([]);
 
 /** A mark of the text: what it rests on is said while one points at it or has come to it, and a click leads there. */
 export function CitationChip({ at }: { readonly at: number }) {
   const mark = useContext(Marks)[at];
   const own = useRef<HTMLSpanElement>(null);
-  const [place, setPlace] = useState<Place>();
+  const [place, setPlace] = useState<PopoverPosition>();
   if (!mark) return null;
   const show = () => own.current && setPlace(placeBeside(own.current.getBoundingClientRect()));
   const hide = () => setPlace(undefined);
@@ -58,10 +58,10 @@ export function CitationChip({ at }: { readonly at: number }) {
   );
 }
 
-type Place = { readonly left: number; readonly top?: number; readonly bottom?: number };
+type PopoverPosition = { readonly left: number; readonly top?: number; readonly bottom?: number };
 
 /** Below it, or above where there is no room; a turn would cut off what sticks out of it. */
-function placeBeside({ left, top, bottom }: DOMRect): Place {
+function placeBeside({ left, top, bottom }: DOMRect): PopoverPosition {
   const [widest, highest] = [368, 200];
   const across = Math.max(8, Math.min(left - 40, innerWidth - widest - 8));
   return bottom + highest > innerHeight
@@ -155,10 +155,14 @@ function hostOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).host : undefined;
 }
 
-type LinkProps = { readonly source: Source; readonly look: string; readonly children: ReactNode };
+type SourceLinkProps = { readonly source: Source; readonly look: string; readonly children: ReactNode };
 
 /** A document opens at its passage, in the page itself; what is on the web in a tab of its own. */
-function SourceLink({ source: { url, collectionId, documentId, charStart, charEnd }, look, children }: LinkProps) {
+function SourceLink({
+  source: { url, collectionId, documentId, charStart, charEnd },
+  look,
+  children,
+}: SourceLinkProps) {
   if (url !== undefined && /^https?:/i.test(url))
     return (
       <a className={look} href={url} target="_blank" rel="noreferrer noopener">

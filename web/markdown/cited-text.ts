@@ -1,15 +1,15 @@
 import type { Citation } from "../../src/protocol/knowledge/citations.ts";
 
 /** What stands in one mark: `[1]`, or `[1, 2]`. */
-export type Mark = { readonly text: string; readonly citations: readonly Citation[] };
-export type MarkedText = { readonly text: string; readonly marks: readonly Mark[] };
+export type CitationMark = { readonly text: string; readonly citations: readonly Citation[] };
+export type MarkedText = { readonly text: string; readonly marks: readonly CitationMark[] };
 
 const [begins, ends] = ["\uE000", "\uE001"];
 
 /** The text with each mark as a sign that Markdown leaves alone; what is made of it finds the mark again by its number. */
 export function withMarks(text: string, citations: readonly Citation[] | undefined): MarkedText {
   if (!citations || citations.length === 0) return { text, marks: [] };
-  const marks: Mark[] = [];
+  const marks: CitationMark[] = [];
   let marked = "";
   let from = 0;
   for (const [start, end, ofMark] of byPlace(citations, text.length)) {

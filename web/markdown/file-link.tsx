@@ -24,7 +24,7 @@ function pathIn(address: string): string | undefined {
   }
 }
 
-type FileProps = {
+type FileLinkProps = {
   /** Where the files are; absent: there are none. */
   readonly root: string | undefined;
   readonly address: string;
@@ -32,7 +32,7 @@ type FileProps = {
 };
 
 /** A file of the conversation, as an agent likes to name what it made; where there is none, the words alone. */
-export function FileLink({ root, address, isLive, children }: FileProps & { readonly children?: ReactNode }) {
+export function FileLink({ root, address, isLive, children }: FileLinkProps & { readonly children?: ReactNode }) {
   const path = useFile(root, address, isLive);
   if (root === undefined || path === undefined) return children;
   return (
@@ -43,7 +43,7 @@ export function FileLink({ root, address, isLive, children }: FileProps & { read
 }
 
 /** The same of a picture. */
-export function FilePicture({ root, address, isLive, alt }: FileProps & { readonly alt: string | undefined }) {
+export function FilePicture({ root, address, isLive, alt }: FileLinkProps & { readonly alt: string | undefined }) {
   const path = useFile(root, address, isLive);
   if (root === undefined || path === undefined) return alt || address;
   return <img src={addressOfFile(root, path)} alt={alt ?? ""} loading="lazy" className="max-w-full rounded-card" />;

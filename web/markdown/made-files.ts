@@ -1,5 +1,5 @@
 import { encodedPath } from "../../src/client/request.ts";
-import type { Block } from "../../src/client/conversation.ts";
+import type { ConversationBlock } from "../../src/client/conversation.ts";
 import type { FileChange } from "../../src/protocol/threads/files.ts";
 
 /** A file as a call left it. */
@@ -9,7 +9,7 @@ export type MadeFile = FileChange & { /** Changes with each call that touches it
 export const mostMadeFiles = 24;
 
 /** What the calls of a turn made or changed and what is still there after the last of them. */
-export function madeFiles(blocks: readonly Block[]): readonly MadeFile[] {
+export function madeFiles(blocks: readonly ConversationBlock[]): readonly MadeFile[] {
   const files = new Map<string, MadeFile>();
   for (const block of blocks) {
     if (block.kind !== "call" || !block.result) continue;

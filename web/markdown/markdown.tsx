@@ -168,16 +168,16 @@ function isOwn(address: string | undefined): address is string {
 }
 
 /** As far as is needed of what Markdown is read into. */
-type Node = { type: string; value?: string; children?: Node[]; data?: { hName: string } };
+type MarkdownNode = { type: string; value?: string; children?: MarkdownNode[]; data?: { hName: string } };
 
 /** Makes chips of the marks that stand in the text; in code they stay what they were. */
 function citationMarks() {
-  return (tree: Node) => visit(tree);
+  return (tree: MarkdownNode) => visit(tree);
 }
 
-function visit(node: Node): void {
+function visit(node: MarkdownNode): void {
   if (!node.children) return;
-  node.children = node.children.flatMap((child): Node[] => {
+  node.children = node.children.flatMap((child): MarkdownNode[] => {
     if (child.type !== "text") {
       visit(child);
       return [child];
@@ -206,21 +206,21 @@ const loaders = {
     return { read: show, show: [show, { plainText: ["mermaid", "text", "txt"] }] };
   },
 };
-type Name = keyof typeof loaders;
+type LoaderName = keyof typeof loaders;
 
-const loaded: Partial<Record<Name, Extra>> = {};
-const asked = new Set<Name>();
+const loaded: Partial<Record<LoaderName, Extra>> = {};
+const asked = new Set<LoaderName>();
 const listeners = createListeners();
 
 /** Undefined while it is not there: until then the text is shown without. */
-function useMarkdownExtra(name: Name, isNeeded: boolean): Extra | undefined {
+function useMarkdownExtra(name: LoaderName, isNeeded: boolean): Extra | undefined {
   return useSyncExternalStore(listeners.listen, () => {
     if (isNeeded) load(name);
     return isNeeded ? loaded[name] : undefined;
   });
 }
 
-function load(name: Name): void {
+function load(name: LoaderName): void {
   if (asked.has(name)) return;
   asked.add(name);
   loaders[name]().then(

@@ -1,9 +1,9 @@
 /** The parts of hast that are needed here. */
-type Node = {
+type HastNode = {
   readonly type: string;
   readonly tagName?: string;
   properties?: Record<string, unknown>;
-  readonly children?: readonly Node[];
+  readonly children?: readonly HastNode[];
 };
 
 const ofOneScript = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "blockquote", "table"]);
@@ -14,10 +14,10 @@ const leftToRight = new Set(["code", "math"]);
  * quotation gets no `dir` of its own, since the text of what has one doesn't count for what it stands in: CSS aligns those.
  */
 export function textDirection() {
-  return (tree: Node) => visit(tree, false);
+  return (tree: HastNode) => visit(tree, false);
 }
 
-function visit(node: Node, isWithin: boolean): void {
+function visit(node: HastNode, isWithin: boolean): void {
   const { tagName = "" } = node;
   const isBlock = ofOneScript.has(tagName) && !(isWithin && tagName === "p");
   if (isBlock) node.properties = { ...node.properties, dir: "auto" };

@@ -1,5 +1,5 @@
 import { enterByCode } from "../../src/client/account.ts";
-import { ask, type Server } from "../../src/client/request.ts";
+import { ask, type ServerAccess } from "../../src/client/request.ts";
 import { kept } from "../browser/stored-choice.ts";
 
 /** What a link has let this browser in with, kept for this origin alone: a cookie would go to every server on this machine. */
@@ -23,7 +23,7 @@ export function forgetOwnerKey(): boolean {
 }
 
 /** Its code leaves the address first, so that nobody copies it on. Of one that is over the page says what to do. */
-export async function followOpenLink(server: Server): Promise<void> {
+export async function followOpenLink(server: ServerAccess): Promise<void> {
   const code = /^#open=(.+)$/.exec(location.hash)?.[1];
   if (code === undefined) return;
   history.replaceState(history.state, "", location.pathname + location.search);
@@ -35,7 +35,7 @@ export async function followOpenLink(server: Server): Promise<void> {
 }
 
 /** A link to a file of the server has no header with the key: the file is asked for, and saved from memory. */
-export function saveLinksWithKey(server: Server): void {
+export function saveLinksWithKey(server: ServerAccess): void {
   document.addEventListener("click", (event) => {
     const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[download]") : null;
     if (ownerKey() === undefined || !link?.href.startsWith(`${server.url}api/`)) return;
@@ -45,16 +45,16 @@ export function saveLinksWithKey(server: Server): void {
 }
 
 /** Nor has a picture: it is asked for, and shown from memory, which whoever shows it gives back. */
-export async function pictureWithKey(server: Server, address: string): Promise<string | undefined> {
+export async function pictureWithKey(server: ServerAccess, address: string): Promise<string | undefined> {
   const answer = await read(server, address);
   return answer && URL.createObjectURL(await answer.blob());
 }
 
-function read(server: Server, address: string): Promise<Response | undefined> {
+function read(server: ServerAccess, address: string): Promise<Response | undefined> {
   return ask(server, address.slice(server.url.length - 1)).catch(() => undefined);
 }
 
-async function save(server: Server, { href, download }: HTMLAnchorElement): Promise<void> {
+async function save(server: ServerAccess, { href, download }: HTMLAnchorElement): Promise<void> {
   const answer = await read(server, href);
   if (!answer) return;
   const given = /filename="?([^";]+)/.exec(answer.headers.get("content-disposition") ?? "")?.[1];

@@ -2,9 +2,9 @@ import { useEffect, useSyncExternalStore } from "react";
 import { createListeners } from "../browser/listeners.ts";
 import { words } from "../words/words.ts";
 
-type Said = { readonly text: string; /** What takes it back. */ readonly undo?: (() => void) | undefined };
+type Announcement = { readonly text: string; /** What takes it back. */ readonly undo?: (() => void) | undefined };
 
-const nothing: Said = { text: "" };
+const nothing: Announcement = { text: "" };
 let said = nothing;
 const listeners = createListeners();
 const [toReadMs, toUndoMs] = [3000, 10_000];
@@ -14,7 +14,7 @@ export function announce(text: string, undo?: () => void): void {
   tell({ text, undo });
 }
 
-function tell(next: Said): void {
+function tell(next: Announcement): void {
   said = next;
   listeners.tell();
 }

@@ -5,32 +5,32 @@ import { pathNow, usePath, useQuery } from "../page/path.ts";
 import { words } from "../words/words.ts";
 import "./dialog.css";
 
-export type Question = {
+export type ConfirmText = {
   readonly title: string;
   /** What comes of it. */
   readonly text: string;
 };
 
-type SureOptions = Question & {
+type SureOptions = ConfirmText & {
   /** What the button says that does it: the deed's own word. */
   readonly action: string;
   /** Whether something is lost by it. */
   readonly isGrave?: boolean;
 };
 
-type Asked = SureOptions & {
+type OpenConfirmation = SureOptions & {
   readonly id: number;
   /** The address at which it was asked. */
   readonly from: string;
   readonly answer: (isSure: boolean) => void;
 };
 
-let asked: readonly Asked[] = [];
+let asked: readonly OpenConfirmation[] = [];
 let count = 0;
 const listeners = createListeners();
 const yes = "yes";
 
-function change(next: readonly Asked[]): void {
+function change(next: readonly OpenConfirmation[]): void {
   asked = next;
   listeners.tell();
 }
@@ -38,7 +38,7 @@ function change(next: readonly Asked[]): void {
 /** Asks back before what can't be undone, one question after the other; false, too, once somebody is elsewhere. */
 export function sure(options: SureOptions): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const question: Asked = {
+  const question: OpenConfirmation = {
     ...options,
     id: ++count,
     from: addressOf(pathNow(), new URLSearchParams(location.search)),
@@ -67,7 +67,7 @@ function addressOf(path: string, query: URLSearchParams): string {
 }
 
 /** The browser itself gives the focus to the first button, which does no harm, and back to where it was. */
-function SureDialog({ title, text, action, isGrave = true, answer }: Asked) {
+function SureDialog({ title, text, action, isGrave = true, answer }: OpenConfirmation) {
   const about = useId();
   return (
     <Sheet

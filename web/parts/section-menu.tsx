@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import { PageLink } from "./page-link.tsx";
 
-type MenuProps<Section extends string> = {
+type SectionMenuProps<Section extends string> = {
   readonly name: string;
   readonly path: string;
   /** The first one stands at the path itself. */
@@ -11,7 +11,13 @@ type MenuProps<Section extends string> = {
 };
 
 /** Links beside one another; on a phone, where not all fit, the current one is in sight. */
-export function SectionMenu<Section extends string>({ name, path, sections, names, current }: MenuProps<Section>) {
+export function SectionMenu<Section extends string>({
+  name,
+  path,
+  sections,
+  names,
+  current,
+}: SectionMenuProps<Section>) {
   const menu = useRef<HTMLElement>(null);
   useEffect(() => {
     const { current: frame } = menu;

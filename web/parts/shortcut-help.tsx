@@ -2,7 +2,7 @@ import { shownKeys, type Keys } from "../browser/keys.ts";
 import { useOffered } from "../page/view-list.tsx";
 import { Dialog } from "./dialog.tsx";
 import { PageLink } from "./page-link.tsx";
-import { type Action, actions, useShortcuts } from "../browser/shortcuts.ts";
+import { type ShortcutName, actions, useShortcuts } from "../browser/shortcuts.ts";
 import { words } from "../words/words.ts";
 
 /** What each key does. */
@@ -34,7 +34,7 @@ export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
 }
 
 /** Undefined: it leads to a view that is not there. */
-export function useActionName(): (action: Action) => string | undefined {
+export function useActionName(): (action: ShortcutName) => string | undefined {
   const offered = useOffered();
   return (action) => {
     const to = action.startsWith("go-") ? action.slice(3) : undefined;

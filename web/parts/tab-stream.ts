@@ -1,4 +1,4 @@
-import type { Followed, FollowOptions } from "../../src/client/events.ts";
+import type { EventWithCursor, FollowOptions } from "../../src/client/events.ts";
 import { createListeners } from "../browser/listeners.ts";
 
 /** A tab that one only switches away from for a moment keeps its connection. */
@@ -20,7 +20,7 @@ document.addEventListener("visibilitychange", () => {
 });
 
 type TabStreamOptions<Event> = {
-  readonly follow: (options: FollowOptions) => AsyncGenerator<Followed<Event>>;
+  readonly follow: (options: FollowOptions) => AsyncGenerator<EventWithCursor<Event>>;
   readonly options: FollowOptions & { readonly signal: AbortSignal };
   /** Asked after each event: whether something is at work that is followed in a hidden tab too. */
   readonly isNeeded: () => boolean;
@@ -34,7 +34,7 @@ export async function* followInTab<Event>({
   follow,
   options,
   isNeeded,
-}: TabStreamOptions<Event>): AsyncGenerator<Followed<Event>> {
+}: TabStreamOptions<Event>): AsyncGenerator<EventWithCursor<Event>> {
   const { signal } = options;
   let { cursor } = options;
   while (!signal.aborted) {

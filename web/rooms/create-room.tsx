@@ -9,7 +9,7 @@ import { client } from "../page/server.ts";
 import { roomWords } from "./room-words.ts";
 import "./rooms.css";
 
-type Offered = RoomKind["members"][number];
+type RoomKindMember = RoomKind["members"][number];
 type Chosen = ReadonlyMap<string, Activation>;
 type BeginRoomProps = { readonly kinds: readonly RoomKind[]; readonly agents: readonly AgentView[] };
 
@@ -77,7 +77,7 @@ export function BeginRoom({ kinds, agents }: BeginRoomProps) {
 }
 
 type AgentRowProps = {
-  readonly agent: Offered;
+  readonly agent: RoomKindMember;
   /** Undefined: it is not in the room. */
   readonly listens: Activation | undefined;
   readonly onChoose: (activation: Activation | undefined) => void;
@@ -114,12 +114,12 @@ function AgentRow({ agent: { handle, description, activation }, listens, onChoos
 }
 
 /** The kind's own, and behind them the server's. A room can be in no room. */
-function offeredFor(kind: RoomKind | undefined, agents: readonly AgentView[]): readonly Offered[] {
+function offeredFor(kind: RoomKind | undefined, agents: readonly AgentView[]): readonly RoomKindMember[] {
   const own = kind?.members ?? [];
   const others = agents.filter(({ id, strategy }) => strategy !== "room" && !own.some(({ handle }) => handle === id));
   return [
     ...own,
-    ...others.map(({ id, description }): Offered => ({ handle: id, description, activation: "mention" })),
+    ...others.map(({ id, description }): RoomKindMember => ({ handle: id, description, activation: "mention" })),
   ];
 }
 
@@ -131,7 +131,7 @@ function usualFor(kind: RoomKind | undefined, agents: readonly AgentView[]): Cho
 }
 
 /** The first that is chosen always listens: else nobody would answer a message to all. */
-function withChoice(chosen: Chosen, { handle }: Offered, activation: Activation | undefined): Chosen {
+function withChoice(chosen: Chosen, { handle }: RoomKindMember, activation: Activation | undefined): Chosen {
   const next = new Map(chosen);
   if (activation === undefined) next.delete(handle);
   else next.set(handle, chosen.size === 0 ? "always" : activation);

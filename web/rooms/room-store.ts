@@ -1,6 +1,11 @@
 import { useEffect, useRef, useState } from "react";
 import type { RoomView } from "../../src/protocol/agents/rooms.ts";
-import { type Block, type BlockOf, type Conversation, createConversation } from "../../src/client/conversation.ts";
+import {
+  type ConversationBlock,
+  type BlockOf,
+  type ConversationFold,
+  createConversation,
+} from "../../src/client/conversation.ts";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import type { RunEvent } from "../../src/protocol/threads/events.ts";
 import { connectionChanged, connectionForgotten } from "../conversation/connection-store.ts";
@@ -11,7 +16,7 @@ import { client, reasonOf } from "../page/server.ts";
 
 export type RoomState = {
   readonly room: RoomView | undefined;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly ConversationBlock[];
   /** What was said until now is there. */
   readonly isRead: boolean;
   /** On the server are older ones. */
@@ -64,8 +69,8 @@ export function useRoom(id: string): RoomState & {
     let stretch: Stretch = { items: [], hasOlder: false, hasNewer: false };
     let conversation = createConversation();
     // What came beyond the items that were read: told again when older ones are put before them.
-    const told: (RunEvent | Said)[] = [];
-    const tell = (said: Said) => {
+    const told: (RunEvent | ConversationUpdate)[] = [];
+    const tell = (said: ConversationUpdate) => {
       remember(told, said);
       said(conversation);
     };
@@ -178,7 +183,7 @@ export function useRoom(id: string): RoomState & {
   };
 }
 
-type Said = (conversation: Conversation) => unknown;
+type ConversationUpdate = (conversation: ConversationFold) => unknown;
 
 /** The members that are at work, with the runs of their turns. */
 function turnsOf(

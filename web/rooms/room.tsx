@@ -1,6 +1,6 @@
 import { ArrowDown, Users } from "lucide-react";
 import { memo, useEffect, useMemo, useState } from "react";
-import type { Block, BlockOf } from "../../src/client/conversation.ts";
+import type { ConversationBlock, BlockOf } from "../../src/client/conversation.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
 import { answerLost, attemptOf, mayHaveHappened } from "../conversation/outgoing-message.ts";
 import { Blocks } from "../turn/blocks.tsx";
@@ -220,12 +220,12 @@ function RoomProblem({ why, onAgain }: { readonly why: string; readonly onAgain:
   );
 }
 
-type Together = readonly [Block, ...Block[]];
+type Together = readonly [ConversationBlock, ...ConversationBlock[]];
 
 /** What one member said and did without another one between; the end of a turn belongs to what it said last. */
-function saidTogether(blocks: readonly Block[]): readonly Together[] {
-  const all: [Block, ...Block[]][] = [];
-  const newest = new Map<string, Block[]>();
+function saidTogether(blocks: readonly ConversationBlock[]): readonly Together[] {
+  const all: [ConversationBlock, ...ConversationBlock[]][] = [];
+  const newest = new Map<string, ConversationBlock[]>();
   let who: string | undefined;
   for (const block of blocks) {
     if (block.kind === "plan" || (block.kind === "message" && block.role === "system")) continue;
@@ -242,7 +242,7 @@ function saidTogether(blocks: readonly Block[]): readonly Together[] {
   return all;
 }
 
-function isAgents(block: Block): boolean {
+function isAgents(block: ConversationBlock): boolean {
   return block.kind !== "message" || block.role === "assistant";
 }
 
@@ -285,13 +285,13 @@ function RoomTurnView({ blocks, you, colours }: RoomTurnProps) {
   );
 }
 
-function isShown(block: Block): boolean {
+function isShown(block: ConversationBlock): boolean {
   if (block.kind === "message") return block.text !== "";
   return block.kind !== "end" || block.status === "failed";
 }
 
 /** Whether the last thing that happened is that a guard stopped the agents. */
-function haltedBy(blocks: readonly Block[]): boolean {
+function haltedBy(blocks: readonly ConversationBlock[]): boolean {
   const last = blocks.findLast(({ kind }) => kind !== "end");
   return last?.kind === "notice" && /^room_/.test(last.code ?? "");
 }

@@ -23,7 +23,7 @@ const texts = runsWords.list;
 const pageRows = 50;
 const liveMs = 3000;
 const quietMs = 5000;
-type Listed = ListedRunView & Partial<Pick<AdminRun, "userName" | "takeovers" | "cancelAsked">>;
+type RunListEntry = ListedRunView & Partial<Pick<AdminRun, "userName" | "takeovers" | "cancelAsked">>;
 
 /** One's own runs; for admins everybody's, if they ask for it or look at them in the administration. */
 export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
@@ -40,7 +40,7 @@ export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
     ...(thread !== undefined && { thread }),
     ...(query.get("delegated") === null && { root: "true" as const }),
   };
-  const list = (before: string | undefined, signal?: AbortSignal): Promise<readonly Listed[]> =>
+  const list = (before: string | undefined, signal?: AbortSignal): Promise<readonly RunListEntry[]> =>
     isAll
       ? adminRuns.list(
           { ...filter, ...(user !== undefined && { user }), ...(before !== undefined && { before }) },
@@ -51,7 +51,7 @@ export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
   const loaded = useLoaded(key, (signal) => list(undefined, signal));
   const [older, setOlder] = useState<{
     readonly of: string;
-    readonly rows: readonly Listed[];
+    readonly rows: readonly RunListEntry[];
     readonly isEnd: boolean;
   }>();
   const more = older?.of === key ? older : undefined;
@@ -141,7 +141,7 @@ export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
 }
 
 /** Of rows that were shown, those further down than a new first page; the latest stand first. */
-function behind(first: readonly Listed[], before: readonly Listed[]): readonly Listed[] {
+function behind(first: readonly RunListEntry[], before: readonly RunListEntry[]): readonly RunListEntry[] {
   const last = first.at(-1);
   return last ? before.filter(({ id }) => id < last.id) : [];
 }
@@ -162,7 +162,7 @@ function Row({
   isAll,
   onChange,
 }: {
-  readonly run: Listed;
+  readonly run: RunListEntry;
   readonly isAll: boolean;
   readonly onChange: () => void;
 }) {

@@ -1,11 +1,11 @@
 /** A stretch of time, in milliseconds. */
-export type Span = { readonly from: number; readonly to: number };
+export type TimeSpan = { readonly from: number; readonly to: number };
 
 export type TimeAxis = {
   /** Where a moment stands, from 0 to 1. */
   readonly at: (time: number) => number;
   /** Stretches in which nothing was at work, drawn shorter than they were. */
-  readonly breaks: readonly (Span & { readonly start: number; readonly end: number })[];
+  readonly breaks: readonly (TimeSpan & { readonly start: number; readonly end: number })[];
   readonly ticks: readonly { readonly at: number; readonly time: number }[];
 };
 
@@ -17,7 +17,7 @@ const leastBreakMs = 5000;
  * From the first moment to the last. A night in which a run waited for somebody would leave no room for what it did: where
  * nothing was at work for longer than all the work took, the axis is broken.
  */
-export function timeAxis(whole: Span, busy: readonly Span[]): TimeAxis {
+export function timeAxis(whole: TimeSpan, busy: readonly TimeSpan[]): TimeAxis {
   const worked = merged(busy, whole);
   const workedMs = worked.reduce((sum, { from, to }) => sum + to - from, 0);
   const idle = gapsOf(worked, whole).filter(({ from, to }) => to - from > Math.max(leastBreakMs, workedMs));
@@ -43,11 +43,11 @@ export function timeAxis(whole: Span, busy: readonly Span[]): TimeAxis {
   };
 }
 
-function merged(spans: readonly Span[], { from: first, to: last }: Span): Span[] {
+function merged(spans: readonly TimeSpan[], { from: first, to: last }: TimeSpan): TimeSpan[] {
   const sorted = spans
     .map(({ from, to }) => ({ from: Math.max(from, first), to: Math.min(Math.max(to, from), last) }))
     .toSorted((a, b) => a.from - b.from);
-  const result: Span[] = [];
+  const result: TimeSpan[] = [];
   for (const span of sorted) {
     const before = result.at(-1);
     if (before && span.from <= before.to)
@@ -57,16 +57,16 @@ function merged(spans: readonly Span[], { from: first, to: last }: Span): Span[]
   return result;
 }
 
-function gapsOf(worked: readonly Span[], { from, to }: Span): Span[] {
+function gapsOf(worked: readonly TimeSpan[], { from, to }: TimeSpan): TimeSpan[] {
   const ends = [from, ...worked.map((span) => span.to)];
   const begins = [...worked.map((span) => span.from), to];
   return ends.map((end, at) => ({ from: end, to: begins[at]! })).filter((gap) => gap.to > gap.from);
 }
 
-type Ticking = { readonly at: (time: number) => number; readonly breaks: readonly Span[]; readonly stepMs: number };
+type Ticking = { readonly at: (time: number) => number; readonly breaks: readonly TimeSpan[]; readonly stepMs: number };
 
 /** None within a break, and none so near to one before that their labels would meet. */
-function ticksOf({ from, to }: Span, { at, breaks, stepMs }: Ticking): TimeAxis["ticks"] {
+function ticksOf({ from, to }: TimeSpan, { at, breaks, stepMs }: Ticking): TimeAxis["ticks"] {
   const ticks: { at: number; time: number }[] = [];
   const pieces = [from, ...breaks.map((gap) => gap.to)].map((begin, piece) => ({
     begin,

@@ -10,7 +10,7 @@ import { Form } from "../parts/forms/form.tsx";
 import { TextField } from "../parts/forms/fields.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
-import { type Draft, draftOf, fieldsOf, readForm } from "../parts/forms/schema-fields.ts";
+import { type FormDraft, draftOf, fieldsOf, readForm } from "../parts/forms/schema-fields.ts";
 import { SchemaForm } from "../parts/forms/schema-form.tsx";
 import { useQuery } from "../page/path.ts";
 import { client } from "../page/server.ts";
@@ -82,7 +82,7 @@ async function argumentsOf(from: string, signal: AbortSignal): Promise<unknown> 
 
 function OneTool({ tool, given }: { readonly tool: ListedTool; readonly given: unknown }) {
   const [fields] = useState(() => fieldsOf(tool.parameters));
-  const [draft, setDraft] = useState<Draft>(() => draftOf(fields, given));
+  const [draft, setDraft] = useState<FormDraft>(() => draftOf(fields, given));
   const [isTried, setTried] = useState(false);
   const [answer, setAnswer] = useState<ToolCallView>();
   // A call whose answer got lost is made again under its key: what it did is not done twice.

@@ -9,7 +9,7 @@ import { runsInside } from "../run-list/runs-client.ts";
 const soonMs = 400;
 const pollMs = 2000;
 
-export type SeenRun = {
+export type LoadedRun = {
   readonly data: RunDetailsView | undefined;
   readonly problem: string | undefined;
   readonly reload: () => void;
@@ -21,7 +21,7 @@ export type SeenRun = {
  * A run from inside, kept up to date until its end: after each of its events, and by asking again where there are none to
  * follow, as of what it delegated or of somebody else's.
  */
-export function useRun(id: string, limit: number | undefined): SeenRun {
+export function useRun(id: string, limit: number | undefined): LoadedRun {
   const lastSeq = useRef(0);
   const tookMs = useRef(0);
   const loaded = useLoaded(`${id} ${limit}`, async (signal) => {

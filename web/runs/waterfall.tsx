@@ -103,7 +103,7 @@ export function Waterfall({ rows, axis, begin, now, marks: takes, chosen, onChoo
   );
 }
 
-type LineProps = Pick<WaterfallProps, "axis" | "begin" | "now" | "onChoose" | "onFold"> & {
+type WaterfallLineProps = Pick<WaterfallProps, "axis" | "begin" | "now" | "onChoose" | "onFold"> & {
   readonly shown: ShownRow;
   readonly takes: readonly AxisMark[];
   readonly isChosen: boolean;
@@ -111,7 +111,7 @@ type LineProps = Pick<WaterfallProps, "axis" | "begin" | "now" | "onChoose" | "o
   readonly isEntry: boolean;
 };
 
-function Line({ shown, axis, begin, now, takes, isChosen, isEntry, onChoose, onFold }: LineProps) {
+function Line({ shown, axis, begin, now, takes, isChosen, isEntry, onChoose, onFold }: WaterfallLineProps) {
   const { row, depth, isOpen } = shown;
   const title = rowTitle(row);
   const state = rowState(row);

@@ -13,7 +13,7 @@ import { dueText, isTimeZone, ownTimeZone, spanText, weekdayName } from "./descr
 
 const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")];
 
-type FormProps = {
+type ScheduleFormProps = {
   /** Absent: a new one. */
   readonly schedule?: ScheduleView;
   readonly agents: readonly AgentView[];
@@ -25,7 +25,7 @@ const usualOf = (agents: readonly AgentView[]) =>
   (agents.find(({ isDefault }) => isDefault) ?? agents.find(({ id }) => id === "assistant") ?? agents[0]!).id;
 
 /** Who does what, and when; the next times are told before it is kept. */
-export function ScheduleForm({ schedule, agents, onKept, onClose }: FormProps) {
+export function ScheduleForm({ schedule, agents, onKept, onClose }: ScheduleFormProps) {
   const title = schedule ? texts.change : texts.add;
   const [prompt, setPrompt] = useState(schedule?.prompt ?? "");
   const [agent, setAgent] = useState(schedule?.agent ?? usualOf(agents));

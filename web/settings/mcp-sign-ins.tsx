@@ -45,13 +45,13 @@ export function McpSignIns() {
   );
 }
 
-type RowProps = {
+type ServerRowProps = {
   readonly server: McpServerState;
   readonly onSignIn: () => void;
   readonly onSignOut: () => Promise<void>;
 };
 
-function ServerRow({ server, onSignIn, onSignOut }: RowProps) {
+function ServerRow({ server, onSignIn, onSignOut }: ServerRowProps) {
   const { name, state, reason, tools, signIn } = server;
   return (
     <tr>

@@ -13,21 +13,21 @@ import "../parts/dense.css";
 import "./settings.css";
 
 const { sections: names } = settingsWords;
-type Section = keyof typeof names;
+type SettingsSection = keyof typeof names;
 
-const sections: Readonly<Record<Section, ComponentType>> = {
+const sections: Readonly<Record<SettingsSection, ComponentType>> = {
   general: General,
   shortcuts: ShortcutTable,
   access: Access,
   use: Use,
   account: Account,
 };
-const all = Object.keys(sections) as Section[];
+const all = Object.keys(sections) as SettingsSection[];
 
 /** What everybody sets for themselves. */
 export function SettingsPage({ rest }: ViewProps) {
   if (rest !== undefined && !Object.hasOwn(sections, rest)) return <NotFoundPage />;
-  const section = (rest ?? all[0]) as Section;
+  const section = (rest ?? all[0]) as SettingsSection;
   const Shown = sections[section];
   return (
     <div className="flex min-h-0 flex-1 flex-col">

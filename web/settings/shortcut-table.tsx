@@ -3,7 +3,7 @@ import { KeysShown, useActionName } from "../parts/shortcut-help.tsx";
 import { isPlain, keysOf, takenBy } from "../browser/keys.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Table } from "../parts/table.tsx";
-import { type Action, actions, defaultKeys, setShortcuts, useShortcuts } from "../browser/shortcuts.ts";
+import { type ShortcutName, actions, defaultKeys, setShortcuts, useShortcuts } from "../browser/shortcuts.ts";
 import { settingsWords } from "./settings-words.ts";
 
 const texts = settingsWords.shortcuts;
@@ -12,16 +12,16 @@ const texts = settingsWords.shortcuts;
 export function ShortcutTable() {
   const { isOn, keys } = useShortcuts();
   const actionName = useActionName();
-  const [changed, setChanged] = useState<Action>();
+  const [changed, setChanged] = useState<ShortcutName>();
   const [problem, setProblem] = useState<string>();
-  const set = (action: Action, value: string) => {
+  const set = (action: ShortcutName, value: string) => {
     setShortcuts({ isOn, keys: { ...keys, [action]: value } });
     setChanged(undefined);
     setProblem(undefined);
   };
 
   /** Keys that are free are taken at once; of others it is said what they do. Afterwards the focus is where one came from. */
-  function take(action: Action, event: React.KeyboardEvent): void {
+  function take(action: ShortcutName, event: React.KeyboardEvent): void {
     const { nativeEvent } = event;
     if (nativeEvent.key === "Tab") return;
     const pressed = keysOf(nativeEvent);

@@ -15,7 +15,7 @@ import { shownViews } from "./load-views.tsx";
 
 import { ConfirmDialog } from "../parts/confirm.tsx";
 import { goTo, usePath } from "../page/path.ts";
-import { type Action, defaultKeys, useShortcut } from "../browser/shortcuts.ts";
+import { type ShortcutName, defaultKeys, useShortcut } from "../browser/shortcuts.ts";
 import { nextTheme } from "../browser/theme.ts";
 import { ThreadList } from "../threads/thread-list.tsx";
 import { endSearch, useThreadTitle } from "../threads/threads-store.ts";
@@ -131,12 +131,12 @@ function Fallen() {
   );
 }
 
-function GoKeys({ action, to }: { readonly action: Action; readonly to: string }) {
+function GoKeys({ action, to }: { readonly action: ShortcutName; readonly to: string }) {
   useShortcut(action, () => goTo(to === "chat" ? "/" : `/${to}`));
   return null;
 }
 
-function isAction(name: string): name is Action {
+function isAction(name: string): name is ShortcutName {
   return Object.hasOwn(defaultKeys, name);
 }
 

@@ -65,7 +65,7 @@ const mark = (selector: string) => `(() => {
 })()`;
 
 type Clip = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
-type Probe = { readonly name: string; readonly clip: Clip };
+type PixelProbe = { readonly name: string; readonly clip: Clip };
 
 describe("the page as people set their system", { skip: skipBrowser }, () => {
   let world: PageWorld;
@@ -90,7 +90,7 @@ describe("the page as people set their system", { skip: skipBrowser }, () => {
   /** Those for which a change makes no difference that one could see. */
   async function without(page: Page, selector: string, change: { on: string; off: string }): Promise<string[]> {
     const found: string[] = [];
-    for (const [at, { name }] of (await page.evaluate<Probe[]>(mark(selector))).entries()) {
+    for (const [at, { name }] of (await page.evaluate<PixelProbe[]>(mark(selector))).entries()) {
       const act = <R = void>(what: string) =>
         page.evaluate<R>(`((it) => { ${what} })(document.querySelector('[data-probe="${at}"]'))`);
       // It was in the window when it was marked; what arrives above one may move it out.
@@ -161,7 +161,7 @@ describe("the page as people set their system", { skip: skipBrowser }, () => {
         globalThis.moved = [];
         for (const kind of ["animationstart", "transitionrun"])
           document.addEventListener(kind, ({ target }) => moved.push(kind + " " + target.outerHTML.slice(0, 160)), true);`);
-      for (const probe of await page.evaluate<Probe[]>(mark(controls)))
+      for (const probe of await page.evaluate<PixelProbe[]>(mark(controls)))
         await page.mouse.move(probe.clip.x + probe.clip.width / 2, probe.clip.y + probe.clip.height / 2);
       await page.keyboard.press("Tab");
       await page.evaluate("document.activeElement.blur()");

@@ -9,10 +9,10 @@ import { base, server } from "../page/server.ts";
 import { nextTheme } from "../browser/theme.ts";
 import { words } from "../words/words.ts";
 
-type MenuProps = { readonly views: readonly View[]; readonly current: View; readonly onChoose: () => void };
+type ViewMenuProps = { readonly views: readonly View[]; readonly current: View; readonly onChoose: () => void };
 
 /** Where one can go. */
-export function ViewMenu({ views, current, onChoose }: MenuProps) {
+export function ViewMenu({ views, current, onChoose }: ViewMenuProps) {
   return (
     <nav aria-label={words.menu} className="view-menu">
       {views
@@ -24,9 +24,9 @@ export function ViewMenu({ views, current, onChoose }: MenuProps) {
   );
 }
 
-type LinkProps = { readonly view: View; readonly current: View; readonly onChoose: () => void };
+type ViewLinkProps = { readonly view: View; readonly current: View; readonly onChoose: () => void };
 
-function ViewLink({ view: { path, name, icon: Icon }, current, onChoose }: LinkProps) {
+function ViewLink({ view: { path, name, icon: Icon }, current, onChoose }: ViewLinkProps) {
   return (
     <PageLink
       to={path === "chat" ? "/" : `/${path}`}
@@ -39,7 +39,7 @@ function ViewLink({ view: { path, name, icon: Icon }, current, onChoose }: LinkP
   );
 }
 
-type ToolsProps = MenuProps & { readonly onHelp: () => void };
+type ToolsProps = ViewMenuProps & { readonly onHelp: () => void };
 
 /** What is at hand below everything: settings, and who is logged in. */
 export function ViewTools({ views, current, onChoose, onHelp }: ToolsProps) {

@@ -3,7 +3,7 @@ import type { ProjectEntry, SprintEntry } from "../../src/protocol/threads/taiga
 import { locale } from "../browser/language.ts";
 import { type Loaded, useLoaded } from "../parts/loaded.ts";
 import { Waiting } from "../parts/waiting.tsx";
-import type { Draft } from "./draft.ts";
+import type { MinutesDraft } from "./draft.ts";
 import { taiga, useLogin, withLogin } from "./login.ts";
 import { taigaWords as words } from "./taiga-words.ts";
 
@@ -11,8 +11,8 @@ import { taigaWords as words } from "./taiga-words.ts";
 const searchedFrom = 10;
 
 type ChoicesProps = {
-  readonly draft: Draft;
-  readonly onChange: (change: Partial<Draft>) => void;
+  readonly draft: MinutesDraft;
+  readonly onChange: (change: Partial<MinutesDraft>) => void;
 };
 
 /** Which project, and which sprint of it: what the person may see there. */

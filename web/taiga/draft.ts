@@ -1,24 +1,24 @@
 import { useState } from "react";
 import { kept } from "../browser/stored-choice.ts";
 
-export type Draft = {
+export type MinutesDraft = {
   readonly project: string;
   readonly sprint: string;
   readonly minutes: string;
   readonly instructions: string;
 };
 
-export const emptyDraft: Draft = { project: "", sprint: "", minutes: "", instructions: "" };
+export const emptyDraft: MinutesDraft = { project: "", sprint: "", minutes: "", instructions: "" };
 const store = kept("taiga-draft");
 /** Of what the server takes, less what is written around it. */
 export const mostCharacters = 180_000;
 
-export function keepDraft(draft: Draft): void {
+export function keepDraft(draft: MinutesDraft): void {
   store.set(JSON.stringify(draft));
 }
 
 /** What is being written, kept in this browser over reloads. */
-export function useDraft(): readonly [Draft, (change: Partial<Draft>) => void] {
+export function useDraft(): readonly [MinutesDraft, (change: Partial<MinutesDraft>) => void] {
   const [draft, setDraft] = useState(readDraft);
   return [
     draft,
@@ -31,9 +31,9 @@ export function useDraft(): readonly [Draft, (change: Partial<Draft>) => void] {
   ];
 }
 
-function readDraft(): Draft {
+function readDraft(): MinutesDraft {
   try {
-    return { ...emptyDraft, ...(JSON.parse(store.get()) as Partial<Draft>) };
+    return { ...emptyDraft, ...(JSON.parse(store.get()) as Partial<MinutesDraft>) };
   } catch {
     return emptyDraft;
   }
@@ -42,12 +42,12 @@ function readDraft(): Draft {
 const divider = "\n\n---\n";
 
 /** What the agent is told: the minutes, then what is asked of them. */
-export function promptOf({ minutes, instructions }: Draft, ask: string): string {
+export function promptOf({ minutes, instructions }: MinutesDraft, ask: string): string {
   return [minutes.trim(), [instructions.trim(), ask].filter(Boolean).join("\n")].join(divider);
 }
 
 /** And back. */
-export function partsOf(prompt: string): Pick<Draft, "minutes" | "instructions"> {
+export function partsOf(prompt: string): Pick<MinutesDraft, "minutes" | "instructions"> {
   const at = prompt.lastIndexOf(divider);
   if (at === -1) return { minutes: prompt, instructions: "" };
   const asked = prompt.slice(at + divider.length).split("\n");

@@ -8,19 +8,22 @@ import { server } from "../page/server.ts";
 export const taiga = createTaigaClient(server);
 
 /** `name`: undefined for a token that was pasted. */
-export type Login = TaigaToken & { readonly name?: string };
-type State = { readonly login: Login | undefined; /** Taiga took the last one no more. */ readonly isOver: boolean };
+export type StoredTaigaLogin = TaigaToken & { readonly name?: string };
+type LoginState = {
+  readonly login: StoredTaigaLogin | undefined;
+  /** Taiga took the last one no more. */ readonly isOver: boolean;
+};
 
 /** In this tab alone, and gone with it: never in an address. */
 const key = "colloquy-taiga-login";
-let state: State = { login: read(), isOver: false };
+let state: LoginState = { login: read(), isOver: false };
 const listeners = createListeners();
 
-export function useLogin(): State {
+export function useLogin(): LoginState {
   return useSyncExternalStore(listeners.listen, () => state);
 }
 
-export function setLogin(login: Login | undefined, { isOver = false } = {}): void {
+export function setLogin(login: StoredTaigaLogin | undefined, { isOver = false } = {}): void {
   if (login) sessionStorage.setItem(key, JSON.stringify(login));
   else sessionStorage.removeItem(key);
   state = { login, isOver };
@@ -28,7 +31,9 @@ export function setLogin(login: Login | undefined, { isOver = false } = {}): voi
 }
 
 /** Whoever is refused signs in anew; what they wrote stays. */
-export async function withLogin<Answer>(work: (login: Login | undefined) => Promise<Answer>): Promise<Answer> {
+export async function withLogin<Answer>(
+  work: (login: StoredTaigaLogin | undefined) => Promise<Answer>,
+): Promise<Answer> {
   const { login } = state;
   try {
     return await work(login);
@@ -40,9 +45,9 @@ export async function withLogin<Answer>(work: (login: Login | undefined) => Prom
   }
 }
 
-function read(): Login | undefined {
+function read(): StoredTaigaLogin | undefined {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(key) ?? "null") as Login | null;
+    const kept = JSON.parse(sessionStorage.getItem(key) ?? "null") as StoredTaigaLogin | null;
     return typeof kept?.token === "string" ? kept : undefined;
   } catch {
     return undefined;

@@ -7,7 +7,7 @@ import { useAct } from "../parts/act.tsx";
 import { choiceOf, edited, type Edits, noEdits, outlineOf, textOf, verbOf } from "./plan.ts";
 import { taigaWords as words } from "./taiga-words.ts";
 
-type EditorProps = {
+type PlanEditorProps = {
   readonly run: string;
   /** Of the question: to do it, or nothing. */
   readonly choices: readonly string[];
@@ -16,7 +16,7 @@ type EditorProps = {
 };
 
 /** The plan, to be changed and approved: exactly what it shows is done. */
-export function PlanEditor({ run, choices: [doIt = "", doNothing = ""], writes, onDecide }: EditorProps) {
+export function PlanEditor({ run, choices: [doIt = "", doNothing = ""], writes, onDecide }: PlanEditorProps) {
   const [edits, edit] = useEdits(run);
   const { stories, others } = outlineOf(writes);
   const kept = edited(writes, edits);
@@ -95,7 +95,7 @@ export function PlanEditor({ run, choices: [doIt = "", doNothing = ""], writes, 
   );
 }
 
-type EntryProps = {
+type PlanEntryProps = {
   readonly write: PlannedWrite;
   readonly isStory: boolean;
   readonly isKept: boolean;
@@ -103,10 +103,10 @@ type EntryProps = {
   readonly isOff: boolean;
   readonly texts: { readonly subject?: string; readonly description?: string };
   readonly onKeep: (keep: boolean) => void;
-  readonly onText: (texts: EntryProps["texts"]) => void;
+  readonly onText: (texts: PlanEntryProps["texts"]) => void;
 };
 
-function Entry({ write, isStory, isKept, isOff, texts, onKeep, onText }: EntryProps) {
+function Entry({ write, isStory, isKept, isOff, texts, onKeep, onText }: PlanEntryProps) {
   const { verb, kind } = verbOf(write);
   const planned = textOf(write, "subject");
   const subject = texts.subject ?? planned;

@@ -6,7 +6,7 @@ import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/act.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { client } from "../page/server.ts";
-import { type Draft, keepDraft } from "./draft.ts";
+import { type MinutesDraft, keepDraft } from "./draft.ts";
 import { PlanEditor } from "./plan-editor.tsx";
 import { isAboutPlan, type RunState } from "./run-fold.ts";
 import { words as pageWords } from "../words/words.ts";
@@ -110,7 +110,7 @@ function Stop({ id }: { readonly id: string }) {
 }
 
 /** How it ended, and what can be done next. */
-function End({ run, about }: { readonly run: RunState; readonly about: Draft | undefined }) {
+function End({ run, about }: { readonly run: RunState; readonly about: MinutesDraft | undefined }) {
   const { end, chosen = [], lines, text } = run;
   const made = chosen.flatMap(({ id }) => lines[id]?.made ?? []);
   const isPart = chosen.length > 0 && chosen.some(({ id }) => lines[id]?.state !== "done");

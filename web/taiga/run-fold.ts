@@ -4,13 +4,13 @@ import type { PlannedWrite } from "../../src/protocol/agents/tools.ts";
 import { chosenBy } from "./plan.ts";
 
 export type WriteState = "open" | "running" | "done" | "failed" | "unknown";
-export type Made = { readonly ref: number; readonly subject: string; readonly url: string };
+export type CreatedWork = { readonly ref: number; readonly subject: string; readonly url: string };
 export type WriteLine = {
   readonly state: WriteState;
   readonly startedAt?: string;
   /** Why it failed. */
   readonly reason?: string;
-  readonly made?: Made;
+  readonly made?: CreatedWork;
 };
 
 /** What a page shows of a run that plans, asks and writes. */
@@ -90,7 +90,7 @@ function begun(state: RunState, { step, index, body, createdAt }: ItemOf<"call">
 }
 
 function ended(state: RunState, { step, index, body }: ItemOf<"result">): RunState {
-  const data = body.data as { readonly planned?: PlannedWrite; readonly artifact?: Made } | undefined;
+  const data = body.data as { readonly planned?: PlannedWrite; readonly artifact?: CreatedWork } | undefined;
   if (writeAt(step) !== undefined) {
     const artifact = data?.artifact;
     if (!body.isError) return withLine(state, step, { state: "done", ...(artifact && { made: artifact }) });

@@ -1,19 +1,19 @@
 import { useEffect, useState } from "react";
 import { textOf } from "../../src/protocol/threads/items.ts";
 import { client, reasonOf } from "../page/server.ts";
-import { type Draft, partsOf } from "./draft.ts";
+import { type MinutesDraft, partsOf } from "./draft.ts";
 import { afterEvent, beginning, type RunState } from "./run-fold.ts";
 
-export type Followed = {
+export type RunProgress = {
   readonly run: RunState;
   /** With what it was begun; undefined until it is known. */
-  readonly about: (Draft & { readonly projectName: string }) | undefined;
+  readonly about: (MinutesDraft & { readonly projectName: string }) | undefined;
   readonly problem: string | undefined;
 };
 
 /** A run from its beginning, and on to its end, over reloads and lost connections. */
-export function useRun(id: string): Followed {
-  const [shown, setShown] = useState<Followed>({ run: beginning, about: undefined, problem: undefined });
+export function useRun(id: string): RunProgress {
+  const [shown, setShown] = useState<RunProgress>({ run: beginning, about: undefined, problem: undefined });
   useEffect(() => {
     const stop = new AbortController();
     const { signal } = stop;
@@ -46,7 +46,7 @@ export function useRun(id: string): Followed {
 }
 
 /** As `POST /agent/run` writes the message of a run. */
-function aboutIn(text: string): Followed["about"] {
+function aboutIn(text: string): RunProgress["about"] {
   const found = /^Project: (.*) \(([^()\n]*)\)\n(?:Sprint: (.*)\n)?\n([\s\S]*)$/.exec(text);
   if (!found) return undefined;
   const [, projectName = "", project = "", sprint = "", prompt = ""] = found;

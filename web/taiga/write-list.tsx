@@ -48,14 +48,14 @@ export function WriteList({ run, writes }: { readonly run: RunState; readonly wr
   );
 }
 
-type LineProps = {
+type WriteLineProps = {
   readonly write: PlannedWrite;
   readonly line: WriteLine | undefined;
   /** Nothing more is done. */
   readonly isOver: boolean;
 };
 
-function Line({ write, line, isOver }: LineProps) {
+function Line({ write, line, isOver }: WriteLineProps) {
   const state = line?.state ?? "open";
   const { verb, kind } = verbOf(write);
   const subject = textOf(write, "subject") || `${words.verbs[verb]}: ${words.kinds[kind]}`;

@@ -7,7 +7,7 @@ import { useAct } from "../parts/act.tsx";
 import { words as common } from "../words/words.ts";
 import { tasksWords as words } from "./tasks-words.ts";
 
-type RowProps = {
+type TaskRowProps = {
   readonly task: TaskView;
   /** It is gone, or about to be. */
   readonly isDeleted: boolean;
@@ -17,7 +17,7 @@ type RowProps = {
 };
 
 /** One task: completed by its box, changed in place, deleted and put back. */
-export function TaskRow({ task, isDeleted, onChange, onRemove, onUndo }: RowProps) {
+export function TaskRow({ task, isDeleted, onChange, onRemove, onUndo }: TaskRowProps) {
   const { title, description, status } = task;
   const [isEdited, setEdited] = useState(false);
   const box = useRef<HTMLInputElement>(null);
@@ -79,7 +79,7 @@ export function TaskRow({ task, isDeleted, onChange, onRemove, onUndo }: RowProp
 }
 
 /** It stands where the task stood, so that nothing moves under the finger. */
-function DeletedTask({ task, onUndo }: Pick<RowProps, "task" | "onUndo">) {
+function DeletedTask({ task, onUndo }: Pick<TaskRowProps, "task" | "onUndo">) {
   const { isBusy, problem, act } = useAct(onUndo);
   return (
     <li className="task-row task-deleted">
@@ -94,7 +94,7 @@ function DeletedTask({ task, onUndo }: Pick<RowProps, "task" | "onUndo">) {
   );
 }
 
-type EditedProps = Pick<RowProps, "task" | "onChange"> & { readonly onEnd: () => void };
+type EditedProps = Pick<TaskRowProps, "task" | "onChange"> & { readonly onEnd: () => void };
 
 function EditedTask({ task, onChange, onEnd }: EditedProps) {
   const [title, setTitle] = useState(task.title);

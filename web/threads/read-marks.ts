@@ -2,7 +2,7 @@ import type { ThreadView } from "../../src/protocol/threads/threads.ts";
 import { kept } from "../browser/stored-choice.ts";
 
 /** How far one has read: what is beyond it is new. Of threads that were never open here, only those made since count. */
-type Seen = { readonly since: string; readonly seqs: Readonly<Record<string, number>> };
+type ReadMarks = { readonly since: string; readonly seqs: Readonly<Record<string, number>> };
 
 const store = kept("seen");
 const most = 300;
@@ -27,7 +27,7 @@ export function lookedAt(threads: readonly ThreadView[], current: string | undef
   if (changed.length === 0 && store.get() !== "") return;
   const others = Object.entries(seqs).filter(([id]) => !changed.some((thread) => thread.id === id));
   const all = [...others, ...changed.map(({ id, lastSeq }): [string, number] => [id, lastSeq])].slice(-most);
-  store.set(JSON.stringify({ since, seqs: Object.fromEntries(all) } satisfies Seen));
+  store.set(JSON.stringify({ since, seqs: Object.fromEntries(all) } satisfies ReadMarks));
 }
 
 /** Shown up to here, which no list may tell of yet. */
@@ -36,7 +36,7 @@ export function saw(thread: string, seq: number): void {
   const { [thread]: before = -1, ...others } = seqs;
   if (seq <= before) return;
   const all = [...Object.entries(others), [thread, seq]].slice(-most);
-  store.set(JSON.stringify({ since, seqs: Object.fromEntries(all) } satisfies Seen));
+  store.set(JSON.stringify({ since, seqs: Object.fromEntries(all) } satisfies ReadMarks));
 }
 
 export function leaves(thread: string, threads: readonly ThreadView[]): void {
@@ -45,18 +45,18 @@ export function leaves(thread: string, threads: readonly ThreadView[]): void {
 
 const begun = new Date().toISOString();
 
-let known: { readonly text: string; readonly seen: Seen } | undefined;
+let known: { readonly text: string; readonly seen: ReadMarks } | undefined;
 
 /** Asked for each thread of the list. */
-function read(): Seen {
+function read(): ReadMarks {
   const text = store.get();
   if (known?.text !== text) known = { text, seen: parse(text) };
   return known.seen;
 }
 
-function parse(text: string): Seen {
+function parse(text: string): ReadMarks {
   try {
-    const { since, seqs } = JSON.parse(text) as Partial<Seen>;
+    const { since, seqs } = JSON.parse(text) as Partial<ReadMarks>;
     if (typeof since === "string" && typeof seqs === "object" && seqs !== null) return { since, seqs };
   } catch {
     // Nothing yet, or of another version.

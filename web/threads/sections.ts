@@ -1,6 +1,6 @@
 import type { ListedThread } from "../../src/protocol/threads/threads.ts";
 
-export type Section = {
+export type ThreadSection = {
   readonly name: "today" | "yesterday" | "week" | "older";
   readonly threads: readonly ListedThread[];
 };
@@ -8,9 +8,9 @@ export type Section = {
 const dayMs = 86_400_000;
 
 /** Threads by the day when they were last used; days are the reader's. */
-export function sectionsOf(threads: readonly ListedThread[], now = new Date()): readonly Section[] {
+export function sectionsOf(threads: readonly ListedThread[], now = new Date()): readonly ThreadSection[] {
   const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
-  const nameOf = ({ updatedAt }: ListedThread): Section["name"] => {
+  const nameOf = ({ updatedAt }: ListedThread): ThreadSection["name"] => {
     const at = Date.parse(updatedAt);
     if (at >= today) return "today";
     // The middle of yesterday, whatever the clocks did between.

@@ -16,7 +16,7 @@ import { TitleField } from "./title-field.tsx";
 
 export type ThreadMark = "waiting" | "working" | "new" | undefined;
 
-type EntryProps = {
+type ThreadEntryProps = {
   readonly thread: ListedThread;
   readonly isCurrent: boolean;
   readonly mark: ThreadMark;
@@ -29,7 +29,7 @@ type EntryProps = {
 };
 
 /** A conversation in the list: where it leads, what happens in it, and what can be done with it. */
-export function ThreadEntry({ thread, isCurrent, mark, search, isNamed, onName, onRemove }: EntryProps) {
+export function ThreadEntry({ thread, isCurrent, mark, search, isNamed, onName, onRemove }: ThreadEntryProps) {
   const { id, archivedAt, found } = thread;
   const [problem, setProblem] = useState<string>();
   const title = thread.title === "" ? words.noTitle : thread.title;

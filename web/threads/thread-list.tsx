@@ -13,10 +13,10 @@ import { endSearch, loadMore, searchThreads, showArchived, threadLeft, useThread
 import { threadWords } from "./thread-words.ts";
 import "./threads.css";
 
-type ListProps = { readonly current: string | undefined; readonly onChoose: () => void };
+type ThreadListProps = { readonly current: string | undefined; readonly onChoose: () => void };
 
 /** One's conversations, the last used first, by days; or those that were put away, or what a search finds. */
-export function ThreadList({ current, onChoose }: ListProps) {
+export function ThreadList({ current, onChoose }: ThreadListProps) {
   const { threads, search, archived, hasMore, isLoaded, error } = useThreads();
   const { working, waiting } = useAttentionOfAll();
   const [named, setNamed] = useState<string>();

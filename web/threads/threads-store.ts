@@ -6,7 +6,7 @@ import { client, reasonOf } from "../page/server.ts";
 import { threadClient } from "./thread-client.ts";
 import { titleOfCopy } from "./title-of-copy.ts";
 
-export type Listed = {
+export type ThreadListState = {
   readonly threads: readonly ListedThread[];
   readonly search: string;
   /** Only those that were put away; else none of them. */
@@ -19,7 +19,7 @@ export type Listed = {
 const pageLength = 100;
 const fresh = { threads: [], hasMore: false, isLoaded: false, error: undefined };
 
-let listed: Listed = { ...fresh, search: "", archived: false };
+let listed: ThreadListState = { ...fresh, search: "", archived: false };
 /** The one that is open, and as it was last seen: it may be in no list. */
 let current: string | undefined;
 let opened: ThreadView | undefined;
@@ -28,12 +28,12 @@ const listeners = createListeners();
 const channel = new BroadcastChannel("colloquy-threads");
 channel.addEventListener("message", () => void load());
 
-function set(change: Partial<Listed>): void {
+function set(change: Partial<ThreadListState>): void {
   listed = { ...listed, ...change };
   listeners.tell();
 }
 
-export function useThreads(): Listed {
+export function useThreads(): ThreadListState {
   useEffect(() => {
     void load();
     const onFocus = () => void load();
@@ -158,7 +158,7 @@ function overtakeLists(): void {
 }
 
 /** A later search may have been faster. */
-const isStill = ({ search, archived }: Listed) => search === listed.search && archived === listed.archived;
+const isStill = ({ search, archived }: ThreadListState) => search === listed.search && archived === listed.archived;
 
 async function load(): Promise<void> {
   const asked = listed;
@@ -197,7 +197,7 @@ export async function loadMore(): Promise<void> {
   }
 }
 
-function pageOf({ archived }: Listed): ThreadPage {
+function pageOf({ archived }: ThreadListState): ThreadPage {
   return { limit: pageLength, sort: "used", ...(archived && { archived: "true" }) };
 }
 

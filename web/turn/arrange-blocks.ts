@@ -1,4 +1,4 @@
-import type { Block, BlockOf } from "../../src/client/conversation.ts";
+import type { ConversationBlock, BlockOf } from "../../src/client/conversation.ts";
 
 export type CallWithQuestion = {
   readonly call: BlockOf<"call">;
@@ -14,8 +14,8 @@ export type CallShown = CallWithQuestion & {
 };
 
 /** What is shown of a turn, in order. */
-export type Piece =
-  | { readonly kind: "block"; readonly key: string; readonly block: Block }
+export type TurnPiece =
+  | { readonly kind: "block"; readonly key: string; readonly block: ConversationBlock }
   | ({ readonly kind: "one-call"; readonly key: string } & CallWithQuestion)
   | { readonly kind: "calls"; readonly key: string; readonly calls: readonly CallWithQuestion[] };
 
@@ -23,7 +23,7 @@ export type Piece =
 const fewestInGroup = 3;
 
 /** A question about a call stands with the call; calls in a row stand together, those that delegate by themselves. */
-export function arranged(blocks: readonly Block[]): readonly Piece[] {
+export function arranged(blocks: readonly ConversationBlock[]): readonly TurnPiece[] {
   const questions = new Map<string, BlockOf<"question">>();
   const calls = new Set(blocks.flatMap((block) => (block.kind === "call" ? [block.key] : [])));
   for (const block of blocks)
@@ -37,7 +37,7 @@ export function arranged(blocks: readonly Block[]): readonly Piece[] {
     if (block.kind === "question" && block.body.reason === "limit" && block.decision === undefined)
       asking.set(block.run, block.key);
 
-  const pieces: Piece[] = [];
+  const pieces: TurnPiece[] = [];
   let row: CallWithQuestion[] = [];
   const endRow = () => {
     const first = row[0];

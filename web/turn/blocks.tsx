@@ -1,7 +1,7 @@
 import { Fragment, memo, useContext, useMemo } from "react";
-import type { Block, BlockOf } from "../../src/client/conversation.ts";
+import type { ConversationBlock, BlockOf } from "../../src/client/conversation.ts";
 import { words } from "../words/words.ts";
-import { arranged, type CallShown, isDelegation, type Piece } from "./arrange-blocks.ts";
+import { arranged, type CallShown, isDelegation, type TurnPiece } from "./arrange-blocks.ts";
 import "./blocks.css";
 import { SourceList, sourcesOf } from "../markdown/citation-chip.tsx";
 import { Delegation } from "./delegation.tsx";
@@ -19,7 +19,7 @@ import { filesOfThread, TurnPlaceContext } from "./turn-place.ts";
 
 type BlocksProps = {
   /** Of one turn. */
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly ConversationBlock[];
 };
 
 /** What an agent said and did in one turn: its words, what it did in quiet lines, what came of it, what it took. */
@@ -47,7 +47,7 @@ export const Blocks = memo(function Blocks({ blocks }: BlocksProps) {
 });
 
 /** Undefined while only an answer that is still being written stands there. */
-function threadOf(blocks: readonly Block[]): string | undefined {
+function threadOf(blocks: readonly ConversationBlock[]): string | undefined {
   for (const block of blocks) {
     if (block.kind === "call") return block.threadId;
     if (block.kind === "message" && block.item) return block.item.threadId;
@@ -55,13 +55,13 @@ function threadOf(blocks: readonly Block[]): string | undefined {
   return undefined;
 }
 
-function PieceView({ piece, root }: { readonly piece: Piece; readonly root: string | undefined }) {
+function PieceView({ piece, root }: { readonly piece: TurnPiece; readonly root: string | undefined }) {
   if (piece.kind === "calls") return <ToolGroup calls={piece.calls} show={CallView} />;
   if (piece.kind === "one-call") return <CallView {...piece} />;
   return <BlockView block={piece.block} files={root} />;
 }
 
-type BlockProps = { readonly block: Block; readonly files?: string | undefined };
+type BlockProps = { readonly block: ConversationBlock; readonly files?: string | undefined };
 
 /** One piece of what an agent said or did. */
 const BlockView = memo(function BlockView({ block, files }: BlockProps) {

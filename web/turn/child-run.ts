@@ -1,10 +1,10 @@
 import { useEffect, useState } from "react";
-import { type Block, type BlockOf, createConversation, childRunOf } from "../../src/client/conversation.ts";
+import { type ConversationBlock, type BlockOf, createConversation, childRunOf } from "../../src/client/conversation.ts";
 
 import { client, reasonOf, server } from "../page/server.ts";
 
 type ChildRun = {
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly ConversationBlock[];
   readonly problem: string | undefined;
   readonly reload: () => void;
 };
@@ -14,7 +14,7 @@ const showMs = 100;
 
 /** What a run below another one says and does, followed while it is shown. */
 export function useChildRun(id: string): ChildRun {
-  const [state, setState] = useState<{ blocks: readonly Block[]; problem?: string }>({ blocks: [] });
+  const [state, setState] = useState<{ blocks: readonly ConversationBlock[]; problem?: string }>({ blocks: [] });
   const [round, setRound] = useState(0);
   useEffect(() => {
     const stop = new AbortController();

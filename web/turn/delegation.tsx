@@ -1,5 +1,5 @@
 import { type ComponentType, useContext } from "react";
-import type { Block } from "../../src/client/conversation.ts";
+import type { ConversationBlock } from "../../src/client/conversation.ts";
 import { Problem } from "../parts/problem.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { cost, figure } from "../parts/format.ts";
@@ -16,7 +16,7 @@ import { filesOfThread, type TurnPlace, TurnPlaceContext } from "./turn-place.ts
 import { client } from "../page/server.ts";
 
 /** How what an agent said and did is shown. */
-type Showing = { readonly show: ComponentType<{ readonly blocks: readonly Block[] }> };
+type Showing = { readonly show: ComponentType<{ readonly blocks: readonly ConversationBlock[] }> };
 
 /** Work that was handed to another agent: opened, its own conversation stands here, as it goes on. */
 export function Delegation({ call, question, show }: CallWithQuestion & Showing) {

@@ -48,9 +48,9 @@ export function FileCards({ files, root }: { readonly files: readonly MadeFile[]
   );
 }
 
-type FileProps = { readonly file: MadeFile; readonly root: string };
+type FileCardProps = { readonly file: MadeFile; readonly root: string };
 
-function FileCard({ file, root }: FileProps) {
+function FileCard({ file, root }: FileCardProps) {
   const [isOpen, setOpen] = useState(false);
   const kind = previewOf(file);
   return (
@@ -74,7 +74,7 @@ function FileCard({ file, root }: FileProps) {
   );
 }
 
-function FileLine({ file: { path, bytes }, root }: FileProps) {
+function FileLine({ file: { path, bytes }, root }: FileCardProps) {
   return (
     <span className="flex min-w-0 grow items-center gap-2 text-sm">
       <span className="truncate" title={path}>

@@ -1,10 +1,10 @@
 import { useState } from "react";
 import type { JsonSchema } from "../../src/protocol/agents/models.ts";
-import { type Draft, draftOf, fieldsOf, readForm } from "../parts/forms/schema-fields.ts";
+import { type FormDraft, draftOf, fieldsOf, readForm } from "../parts/forms/schema-fields.ts";
 import { SchemaForm } from "../parts/forms/schema-form.tsx";
 import { words } from "../words/words.ts";
 
-type FormProps = {
+type QuestionFormProps = {
   readonly schema: JsonSchema;
   readonly isBusy: boolean;
   /** JSON text. */
@@ -13,9 +13,9 @@ type FormProps = {
 };
 
 /** A question whose answer has fields. What was typed stays until it is answered. */
-export function QuestionForm({ schema, isBusy, onAnswer, onDecline }: FormProps) {
+export function QuestionForm({ schema, isBusy, onAnswer, onDecline }: QuestionFormProps) {
   const [fields] = useState(() => fieldsOf(schema));
-  const [draft, setDraft] = useState<Draft>(() => draftOf(fields, undefined));
+  const [draft, setDraft] = useState<FormDraft>(() => draftOf(fields, undefined));
   const [isTried, setTried] = useState(false);
   const { value, problems } = readForm(fields, draft);
   return (

@@ -1,10 +1,10 @@
-import type { Block, BlockOf } from "../../src/client/conversation.ts";
+import type { ConversationBlock, BlockOf } from "../../src/client/conversation.ts";
 import { cost, duration, figure } from "../parts/format.ts";
 import { PageLink } from "../parts/page-link.tsx";
 import { words } from "../words/words.ts";
 
 /** What an answer took, once it is there. */
-export function TurnFigures({ blocks }: { readonly blocks: readonly Block[] }) {
+export function TurnFigures({ blocks }: { readonly blocks: readonly ConversationBlock[] }) {
   const end = blocks.find((block) => block.kind === "end");
   if (!end) return null;
   const sum = figuresOf(blocks);
@@ -31,7 +31,7 @@ export function TurnFigures({ blocks }: { readonly blocks: readonly Block[] }) {
 type Sum = { input: number; output: number; cost: number; firstMs?: number; totalMs?: number };
 
 /** Over all steps; the time until the first word is that of the first step. */
-export function figuresOf(blocks: readonly Block[]): Sum {
+export function figuresOf(blocks: readonly ConversationBlock[]): Sum {
   const sum: Sum = { input: 0, output: 0, cost: 0 };
   const items = blocks.flatMap((block) => itemOf(block) ?? []);
   for (const { body } of items) {
@@ -47,6 +47,6 @@ export function figuresOf(blocks: readonly Block[]): Sum {
   return sum;
 }
 
-function itemOf(block: Block): BlockOf<"message">["item"] {
+function itemOf(block: ConversationBlock): BlockOf<"message">["item"] {
   return block.kind === "message" && block.role === "assistant" ? block.item : undefined;
 }

@@ -138,7 +138,7 @@ export const en = {
     firstWordAwaited: "Waiting for the first token",
     modelAwaited: "Waiting for the model",
     inAll: (time: string) => `Total ${time}`,
-    outside: ({ from, tool, to }: Outside) =>
+    outside: ({ from, tool, to }: UntrustedSource) =>
       `This conversation has read external content (${from}), which may have prompted this action. ` +
       (to === ""
         ? `Allow ${tool} to be called with these arguments?`
@@ -147,7 +147,7 @@ export const en = {
     haveRead: "I have read this",
     allowedChanged: "Allowed with edited arguments.",
     outage: {
-      who: ({ model, provider, host }: Asked) =>
+      who: ({ model, provider, host }: ModelDetails) =>
         host === undefined ? `The model ${model}` : `${provider ?? "The model server"} at ${host}`,
       faults: {
         model_unreachable: "is not responding",
@@ -239,5 +239,5 @@ export const en = {
 
 /** Whose model could not be had. */
 /** Whose text was read, and to whom (empty: not known) which tool would pass something on. */
-type Outside = { readonly from: string; readonly tool: string; readonly to: string };
-type Asked = { readonly model: string; readonly provider?: string; readonly host?: string };
+type UntrustedSource = { readonly from: string; readonly tool: string; readonly to: string };
+type ModelDetails = { readonly model: string; readonly provider?: string; readonly host?: string };

@@ -5,10 +5,10 @@ import { describe, test } from "node:test";
 
 const web = join(import.meta.dirname, "..");
 const english = globSync("words/en*.ts", { cwd: web }).sort();
-type Words = Readonly<Record<string, unknown>>;
+type WordTree = Readonly<Record<string, unknown>>;
 
-async function wordsOf(file: string, language: string): Promise<Words> {
-  const words = ((await import(join(web, file))) as Readonly<Record<string, Words>>)[language];
+async function wordsOf(file: string, language: string): Promise<WordTree> {
+  const words = ((await import(join(web, file))) as Readonly<Record<string, WordTree>>)[language];
   assert.ok(words, `${file} exports no ${language}`);
   return words;
 }
@@ -20,7 +20,7 @@ async function wordsOf(file: string, language: string): Promise<Words> {
 function textsOf(words: unknown, path = ""): [path: string, text: string][] {
   if (typeof words === "string") return [[path, words]];
   if (typeof words === "function") return [[path, `(${String(words)})`]];
-  return Object.entries(words as Words)
+  return Object.entries(words as WordTree)
     .filter(([key]) => key !== "samples")
     .flatMap(([key, value]) => textsOf(value, path === "" ? key : `${path}.${key}`));
 }

@@ -1,7 +1,7 @@
 import type { Config } from "../../config/schema.ts";
 
 /** Where this server is reached. Parts that are opened before it listens ask when they need it. */
-export type Address = {
+export type ServerAddress = {
   /** The configured one, until it listens. */
   port(): number;
   /** Undefined until it listens. */
@@ -14,7 +14,7 @@ export type Address = {
   readonly set: (url: string) => void;
 };
 
-export function createAddress({ server }: Pick<Config, "server">): Address {
+export function createAddress({ server }: Pick<Config, "server">): ServerAddress {
   const { promise: listening, resolve } = Promise.withResolvers<void>();
   let known: string | undefined;
   const port = () => (known === undefined ? server.port : portOf(new URL(known)));

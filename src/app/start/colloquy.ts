@@ -31,14 +31,14 @@ export type Colloquy = {
   readonly stop: () => Promise<void>;
 };
 
-export type StartOptions = StoreOptions & {
+export type ColloquyOptions = StoreOptions & {
   /** False: takes no runs, for a command that only looks. */
   readonly works?: boolean;
   /** Of requests, only those that failed or were slow are logged at level info. */
   readonly quiet?: boolean;
 };
 
-type Told = {
+type FindingSources = {
   readonly tools: OpenTools;
   readonly prompts: LoadedPrompts;
   readonly definitions: OpenDefinitions;
@@ -47,7 +47,13 @@ type Told = {
 };
 
 /** What is wrong with what people wrote, a sentence each. */
-export function problemsOf({ tools, prompts, definitions, rooms, models: { models } }: Told): readonly string[] {
+export function problemsOf({
+  tools,
+  prompts,
+  definitions,
+  rooms,
+  models: { models },
+}: FindingSources): readonly string[] {
   return [
     ...[...tools.problems, ...prompts.problems, ...definitions.problems].map(problemText),
     ...definitions.strays(),

@@ -1,4 +1,4 @@
-import type { Route } from "../../http/server/endpoint.ts";
+import type { EndpointRoute } from "../../http/server/endpoint.ts";
 import type { HealthDetails, Services } from "../../http/server/services.ts";
 import { messageOf } from "../../protocol/base/errors.ts";
 import type { Log } from "../../protocol/base/log.ts";
@@ -9,7 +9,7 @@ export type Capability = {
   /** What the routes of `all-routes.ts` are handed of it. */
   readonly services?: Partial<Services>;
   /** Routes of its own, behind those. */
-  readonly routes?: readonly Route[];
+  readonly routes?: readonly EndpointRoute[];
   /** What `colloquy doctor` says of it. */
   readonly findings?: () => readonly Finding[] | Promise<readonly Finding[]>;
   /** What `GET /health?verbose` says of it. */

@@ -34,7 +34,7 @@ const manifestSchema = z.object({
   settings: collectionSettingsSchema,
   documents: z.array(documentSchema),
 });
-type Manifest = z.infer<typeof manifestSchema>;
+type CollectionManifest = z.infer<typeof manifestSchema>;
 
 /** Everything of a collection as one folder: `collection.json`, and for each document its original, text and chunks. */
 export async function exportCollection(
@@ -44,7 +44,7 @@ export async function exportCollection(
 ): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0) throw new Conflict(`${folder} is not empty; choose another folder.`);
-  const documents: Manifest["documents"] = [];
+  const documents: CollectionManifest["documents"] = [];
   for (let after: string | undefined; ;) {
     const page = await rag.documents(collection.id, { limit: 100, ...(after !== undefined && { after }) });
     for (const document of page) {
@@ -56,7 +56,7 @@ export async function exportCollection(
     if (after === undefined) break;
   }
   const { name, description, embeddingModel, dimension, settings } = collection;
-  const manifest: Manifest = { format, name, description, embeddingModel, dimension, settings, documents };
+  const manifest: CollectionManifest = { format, name, description, embeddingModel, dimension, settings, documents };
   // Last: a folder with it is whole.
   await writeFile(join(folder, "collection.json"), `${JSON.stringify(manifest, undefined, 2)}\n`, { mode: 0o600 });
 }
@@ -66,7 +66,7 @@ async function exportDocument(
   document: DocumentView,
   folder: string,
   number: number,
-): Promise<Manifest["documents"][number] | undefined> {
+): Promise<CollectionManifest["documents"][number] | undefined> {
   const { id, name, source, revision, kind, mediaType, metadata, pages, sha256 } = document;
   if (sha256 === null && revision === 0) return undefined;
   const place = String(number).padStart(6, "0");
@@ -122,7 +122,7 @@ async function formOf(
     dimension,
   }: {
     readonly made: object;
-    readonly document: Manifest["documents"][number];
+    readonly document: CollectionManifest["documents"][number];
     readonly original: Buffer<ArrayBuffer>;
     readonly dimension: number | null;
   },
@@ -137,7 +137,7 @@ async function formOf(
   return form;
 }
 
-async function readManifest(folder: string): Promise<Manifest> {
+async function readManifest(folder: string): Promise<CollectionManifest> {
   const text = await readFile(join(folder, "collection.json"), "utf8").catch((cause: unknown) => {
     throw new InvalidInput(`${folder} is not an exported collection: it has no collection.json.`, { cause });
   });

@@ -30,13 +30,13 @@ const usage = `colloquy rag list [<collection>]
   colloquy rag query <collection> "<question>" [--retrieval lexical|vector|hybrid] [--limit <passages>]
   colloquy rag eval [<folder>] [--collection <name>] [--model http:…]`;
 
-type Verb = (rag: KnowledgeClient, words: readonly string[], options: RagOptions) => Promise<number>;
+type RagCommand = (rag: KnowledgeClient, words: readonly string[], options: RagOptions) => Promise<number>;
 
 const pollMs = 300;
 /** Of a folder that is added: what holds no documents of anybody. */
 const skipped = new Set(["node_modules", "__pycache__"]);
 
-const verbs: Readonly<Record<string, { readonly words: number; readonly works: boolean; readonly act: Verb }>> = {
+const verbs: Readonly<Record<string, { readonly words: number; readonly works: boolean; readonly act: RagCommand }>> = {
   list: { words: 0, works: false, act: list },
   add: { words: 2, works: true, act: add },
   remove: { words: 1, works: false, act: remove },

@@ -14,7 +14,7 @@ import {
 import type { Interval, Ranking } from "../../knowledge/evaluation/measures.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
-import { type Retrieval, retrievals } from "../../protocol/knowledge/chunks.ts";
+import { type RetrievalMode, retrievals } from "../../protocol/knowledge/chunks.ts";
 
 /** What is evaluated where no folder is named. */
 const shippedSet = join(import.meta.dirname, "../../knowledge/evaluation/set");
@@ -144,7 +144,7 @@ async function ranked(
   knowledge: KnowledgeClient,
   { questions }: Evaluation,
   { id, embeddingModel }: CollectionView,
-): Promise<ReadonlyMap<Retrieval, readonly Ranking[]>> {
+): Promise<ReadonlyMap<RetrievalMode, readonly Ranking[]>> {
   const names = new Set(questions.flatMap(({ expected }) => expected.map(({ document }) => document)));
   const documents = new Map<string, { readonly id: string; readonly text: string }>();
   for (let after: string | undefined; ;) {
@@ -156,7 +156,7 @@ async function ranked(
     if (after === undefined) break;
   }
   const wanted = questions.map((question) => wantedOf(question, documents));
-  const rankings = new Map<Retrieval, Ranking[]>();
+  const rankings = new Map<RetrievalMode, Ranking[]>();
   for (const retrieval of embeddingModel === "none" ? (["lexical"] as const) : retrievals) {
     const ranks: Ranking[] = [];
     for (const [at, { question }] of questions.entries()) {
@@ -190,7 +190,7 @@ function shown({ mean, low, high }: Interval): string {
   return `${mean.toFixed(3)} [${low.toFixed(3)}, ${high.toFixed(3)}]`;
 }
 
-function checkedRetrieval(text: string): Retrieval {
+function checkedRetrieval(text: string): RetrievalMode {
   const found = retrievals.find((each) => each === text);
   if (!found) throw new InvalidInput(`--retrieval must be one of ${retrievals.join(", ")}.`);
   return found;

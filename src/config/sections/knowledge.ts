@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Path } from "../tree.ts";
+import type { ConfigPath } from "../tree.ts";
 import { indexTypes, retrievals } from "../../protocol/knowledge/chunks.ts";
 
 /** The form of an embedding model's name. */
@@ -8,7 +8,7 @@ const embeddingModel = z
   .regex(/^(none|(http|onnx|gguf):.+)$/, "must be none, http:<model>, onnx:<folder or name> or gguf:<file>");
 
 /** Its folders, as absolute paths. */
-export function withRagFolders(rag: RagConfig, folder: (path: Path, value: string) => string): RagConfig {
+export function withRagFolders(rag: RagConfig, folder: (path: ConfigPath, value: string) => string): RagConfig {
   const { modelsFolder, packagesFolder, folders } = rag;
   return {
     ...rag,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Path } from "../tree.ts";
+import type { ConfigPath } from "../tree.ts";
 import { sandboxKinds } from "../../protocol/agents/sandboxes.ts";
 
 /** A name, all names below one, an address, a range; with a port. IPv6 stands in brackets if a port follows. */
@@ -44,7 +44,10 @@ export const sandboxSchema = z.strictObject({
 export type SandboxConfig = z.infer<typeof sandboxSchema>;
 
 /** Its paths made absolute; a bare name of an interpreter stays one, to be found in the PATH. */
-export function withFolders(sandbox: SandboxConfig, folder: (path: Path, value: string) => string): SandboxConfig {
+export function withFolders(
+  sandbox: SandboxConfig,
+  folder: (path: ConfigPath, value: string) => string,
+): SandboxConfig {
   const { python, workspace } = sandbox;
   return {
     ...sandbox,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { sessionMessage } from "../../run/threads/mirror-files.ts";
 import type { SessionRecord } from "../../run/runs.ts";
-import { type Call, endpoint } from "../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../server/endpoint.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
 
 const mostMessages = 5000;
@@ -109,7 +109,7 @@ export const findHistory = endpoint({
 });
 
 async function historyOf(
-  { caller, services: { runs } }: Pick<Call, "caller" | "services">,
+  { caller, services: { runs } }: Pick<EndpointCall, "caller" | "services">,
   id: string,
 ): Promise<z.infer<typeof historySchema>> {
   const session = await runs.getSession(caller, id);

@@ -12,7 +12,7 @@ import { jsonObjectSchema } from "../../protocol/base/shapes.ts";
 import type { Started } from "../../run/runs.ts";
 import { toolName } from "../../tools/taiga/tool-names.ts";
 import { tokensOfTool } from "../../tools/core/tool-tokens.ts";
-import { type Call, endpoint } from "../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../server/endpoint.ts";
 import { resultOfCall, usualWaitMs } from "../requests/tool-call-result.ts";
 import { idempotencyOf } from "../requests/idempotency.ts";
 import { waitingText } from "../stream/waiting-text.ts";
@@ -100,7 +100,7 @@ export const askTool = endpoint({
 });
 
 /** Instead of a result: what the run waits for, or why it has none. */
-async function unanswered({ services, caller }: Call, run: RunRecord, metadata: object) {
+async function unanswered({ services, caller }: EndpointCall, run: RunRecord, metadata: object) {
   const { id, status, waitReason, error } = run;
   if (status !== "waiting") {
     const text = error?.message ?? `The run is ${status}: GET /api/runs/${id}`;
@@ -116,7 +116,10 @@ function durationOf({ startedAt, endedAt }: RunRecord): number | null {
 }
 
 /** Who answered the steps that the tool asked for; the last, if there were several. */
-async function modelOf({ services, caller }: Call, { threadId, runId, cursor }: Started): Promise<{ model?: string }> {
+async function modelOf(
+  { services, caller }: EndpointCall,
+  { threadId, runId, cursor }: Started,
+): Promise<{ model?: string }> {
   const items = await services.runs.listItems(caller, threadId, { after: cursor.seq, limit: 100 });
   const isAnswer = (item: Item): item is ItemOf<"message"> => item.kind === "message" && item.runId === runId;
   const model = items.filter(isAnswer).at(-1)?.body.model;

@@ -18,7 +18,7 @@ import { mcpError } from "./mcp-result.ts";
 import type { McpCall } from "./server-features.ts";
 import { plainArguments } from "../shapes/question-view.ts";
 
-type Place = {
+type RunPosition = {
   readonly threadId: string;
   readonly runId: string;
   readonly cursor: Cursor;
@@ -26,7 +26,7 @@ type Place = {
 };
 
 /** How a run came out: the last call's result and the last text its agent wrote, as far as there are any. */
-export type Ended = {
+export type CallOutcome = {
   readonly result?: ItemOf<"result">;
   readonly answer: string;
   readonly end: Extract<RunEvent, { type: "run-end" }>;
@@ -38,7 +38,7 @@ export type RunCall = {
   readonly call: McpCall;
   /** Only at the first round: a call that comes back with answers goes on with its run. */
   readonly start: () => Promise<Started>;
-  readonly answer: (ended: Ended, started: Pick<Started, "runId" | "threadId">) => CallToolResult;
+  readonly answer: (ended: CallOutcome, started: Pick<Started, "runId" | "threadId">) => CallToolResult;
 };
 
 /**
@@ -65,16 +65,16 @@ export async function followCall(runCall: RunCall): Promise<CallToolResult | Inp
   }
 }
 
-function endOf({ answer }: RunCall, ended: Ended, { runId, threadId }: Place): CallToolResult {
+function endOf({ answer }: RunCall, ended: CallOutcome, { runId, threadId }: RunPosition): CallToolResult {
   const { status, error } = ended.end;
   if (status === "done") return answer(ended, { runId, threadId });
   if (status === "cancelled") return mcpError(runCancelled(runId, error).message);
   return mcpError(`Run ${runId} failed: ${error?.message ?? "no reason was recorded"}`);
 }
 
-type Stopped = Ended | { readonly wait: Extract<RunEvent, { type: "run-wait" }> };
+type Stopped = CallOutcome | { readonly wait: Extract<RunEvent, { type: "run-wait" }> };
 
-async function untilStop(services: Pick<Services, "runs">, place: Place, call: McpCall): Promise<Stopped> {
+async function untilStop(services: Pick<Services, "runs">, place: RunPosition, call: McpCall): Promise<Stopped> {
   let close = () => {};
   try {
     return await new Promise<Stopped>((resolve, reject) => {
@@ -121,11 +121,11 @@ function activity(event: RunEvent): string | undefined {
 }
 
 /** Where the client takes up a run again. It is not secret, and gives no rights: runs are looked up as the caller's own. */
-function stateOf({ runId, cursor }: Place): string {
+function stateOf({ runId, cursor }: RunPosition): string {
   return JSON.stringify([runId, cursor.seq]);
 }
 
-async function goOn({ services, caller, call }: RunCall, state: string): Promise<Place> {
+async function goOn({ services, caller, call }: RunCall, state: string): Promise<RunPosition> {
   const match = /^\["([0-9a-f-]{36})",(\d{1,15})\]$/.exec(state);
   if (!match) throw new Conflict("This requestState is not valid.");
   const [, runId = "", seq] = match;
@@ -146,7 +146,7 @@ function unlessConflict(error: unknown): void {
 
 function waiting(
   call: McpCall,
-  place: Place,
+  place: RunPosition,
   questions: readonly ItemOf<"question">[],
 ): CallToolResult | InputRequiredResult {
   const unanswered = questions.filter(({ id }) => call.answers[id] === undefined);
@@ -163,16 +163,16 @@ function waiting(
 /** The name of the tool that tells how a run came out. */
 export const runResultTool = "run_result";
 
-type Question = ItemOf<"question">;
+type QuestionItem = ItemOf<"question">;
 type Form = Extract<Parameters<typeof inputRequired.elicit>[0]["requestedSchema"], { readonly properties: object }>;
 
 /** A question of a run as a form for the person at the client. */
-function elicitation({ body }: Question): InputRequest {
+function elicitation({ body }: QuestionItem): InputRequest {
   const call = body.tool === undefined ? "" : `\n${body.tool} ${plainArguments(body.arguments ?? "")}`;
   return inputRequired.elicit({ message: `${body.text}${call}`, requestedSchema: formOf(body) });
 }
 
-function formOf({ reason, choices, schema }: Question["body"]): Form {
+function formOf({ reason, choices, schema }: QuestionItem["body"]): Form {
   if (reason !== "question")
     return {
       type: "object",
@@ -193,7 +193,7 @@ function formOf({ reason, choices, schema }: Question["body"]): Form {
 }
 
 /** What the client's answer decides; undefined: nothing, the question stays open. The answer is the client's, unchecked. */
-function decisionOf({ body }: Question, answer: unknown): DecisionInput | undefined {
+function decisionOf({ body }: QuestionItem, answer: unknown): DecisionInput | undefined {
   if (typeof answer !== "object" || answer === null || !("action" in answer)) return undefined;
   const { action, content } = answer as { action: unknown; content?: unknown };
   const filled = (typeof content === "object" && content !== null ? content : {}) as Record<string, unknown>;

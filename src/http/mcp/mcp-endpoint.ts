@@ -5,13 +5,13 @@ import { z } from "zod";
 import { Denied, messageOf } from "../../protocol/base/errors.ts";
 import { withDoubles } from "../../protocol/base/exact-json.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
-import { type Call, type Endpoint, endpoint, type Route } from "../server/endpoint.ts";
+import { type EndpointCall, type Endpoint, endpoint, type EndpointRoute } from "../server/endpoint.ts";
 import { eventSchema, eventStream } from "../shapes/event-schema.ts";
 import { isOwnOrigin } from "../server/origins.ts";
 import type { Services } from "../server/services.ts";
 import { type SseStream, whenClosed } from "../stream/sse.ts";
 import { createCancels, type Cancels, cancelOf } from "./cancellations.ts";
-import { argumentsIn, createMcpServer, type Exchange } from "./mcp-server.ts";
+import { argumentsIn, createMcpServer, type McpCallContext } from "./mcp-server.ts";
 import type { McpSurface } from "./server-features.ts";
 
 export type McpEndpointOptions = {
@@ -19,7 +19,7 @@ export type McpEndpointOptions = {
   readonly summary: string;
   readonly description: string;
   readonly needs: Endpoint["needs"];
-  readonly surface: (call: Call) => McpSurface;
+  readonly surface: (call: EndpointCall) => McpSurface;
   /** How long an answer may be in coming before its connection shows that it lives; 10 s when absent. */
   readonly silenceMs?: number;
 };
@@ -45,7 +45,7 @@ export const mcpBody = {
 } as const;
 
 /** The routes of one MCP server over Streamable HTTP, in both eras of the protocol, without a state that a request needs. */
-export function mcpRoutes({ path, surface, silenceMs, ...description }: McpEndpointOptions): Route[] {
+export function mcpRoutes({ path, surface, silenceMs, ...description }: McpEndpointOptions): EndpointRoute[] {
   const cancels = createCancels();
   const serving: Endpoint = endpoint({
     tag: "MCP",
@@ -76,7 +76,7 @@ export function mcpRoutes({ path, surface, silenceMs, ...description }: McpEndpo
 }
 
 /** What is needed of a request to any of these servers. */
-export type McpRequest = Pick<Call, "request" | "reply" | "caller" | "streams"> & {
+export type McpRequest = Pick<EndpointCall, "request" | "reply" | "caller" | "streams"> & {
   readonly services: { readonly server: Pick<Services["server"], "corsOrigins"> };
 };
 
@@ -121,10 +121,10 @@ export async function serveMcp(call: McpRequest, serving: McpServing): Promise<u
   }
 }
 
-type OpenExchange = Exchange & { era: "modern" | "legacy"; readonly cancel: () => void };
+type OpenExchange = McpCallContext & { era: "modern" | "legacy"; readonly cancel: () => void };
 
 /** In the newer protocol a client takes its call back by closing the connection; in the older one that means nothing. */
-function openExchange({ raw }: FastifyReply, given: Exchange["arguments"]): OpenExchange {
+function openExchange({ raw }: FastifyReply, given: McpCallContext["arguments"]): OpenExchange {
   const gone = new AbortController();
   const cancelled = new AbortController();
   const exchange: OpenExchange = {

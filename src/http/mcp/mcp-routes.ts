@@ -1,4 +1,4 @@
-import type { Route } from "../server/endpoint.ts";
+import type { EndpointRoute } from "../server/endpoint.ts";
 import { withinOf } from "../requests/within.ts";
 import { mcpRoutes } from "./mcp-endpoint.ts";
 import { resourceMetadataRoutes } from "../server/resource-metadata.ts";
@@ -12,7 +12,7 @@ import type { McpSurface, McpTool } from "./server-features.ts";
 import { threadResources } from "./thread-resources.ts";
 
 /** Colloquy as an MCP server, and the task tools as another one. */
-export function allMcpRoutes(): Route[] {
+export function allMcpRoutes(): EndpointRoute[] {
   return [
     ...mcpRoutes({
       path: "/mcp",

@@ -14,7 +14,7 @@ import { ColloquyError } from "../../protocol/base/errors.ts";
 import { completionOf, type McpCall, type McpSurface } from "./server-features.ts";
 
 /** What the client's connection tells of a call, besides the request itself. */
-export type Exchange = Pick<McpCall, "cancelled" | "gone"> & {
+export type McpCallContext = Pick<McpCall, "cancelled" | "gone"> & {
   /** Of its call, as they were written; the SDK's copy leaves something out. Absent: it has none. */
   readonly arguments: McpCall["arguments"] | undefined;
 };
@@ -34,7 +34,7 @@ const cacheHints = {
 } as const;
 
 /** A server of the SDK for one request, in either era of the protocol. */
-export function createMcpServer(surface: McpSurface, exchange: Exchange): Server {
+export function createMcpServer(surface: McpSurface, exchange: McpCallContext): Server {
   const { info, instructions, prompts, resources } = surface;
   const server = new Server(info, {
     capabilities: {
@@ -51,7 +51,7 @@ export function createMcpServer(surface: McpSurface, exchange: Exchange): Server
   return server;
 }
 
-function serveTools(server: Server, surface: McpSurface, exchange: Exchange): void {
+function serveTools(server: Server, surface: McpSurface, exchange: McpCallContext): void {
   server.setRequestHandler("tools/list", async ({ params }) => {
     const tools = await surface.tools();
     const from = startOf(params?.cursor);
@@ -70,7 +70,7 @@ function serveTools(server: Server, surface: McpSurface, exchange: Exchange): vo
 }
 
 export /** What is called with, before the SDK makes it another object. */
-function argumentsIn(body: unknown): Exchange["arguments"] {
+function argumentsIn(body: unknown): McpCallContext["arguments"] {
   const params = isJsonObject(body) ? body["params"] : undefined;
   const given = isJsonObject(params) ? params["arguments"] : undefined;
   return isJsonObject(given) ? given : undefined;
@@ -109,7 +109,7 @@ function serveResources(server: Server, resources: NonNullable<McpSurface["resou
   });
 }
 
-function callOf(values: Record<string, unknown>, { mcpReq }: ServerContext, exchange: Exchange): McpCall {
+function callOf(values: Record<string, unknown>, { mcpReq }: ServerContext, exchange: McpCallContext): McpCall {
   const key = mcpReq._meta?.[idempotencyKey];
   if (key !== undefined && (typeof key !== "string" || key === "" || key.length > 255))
     throw invalidParams(`_meta["${idempotencyKey}"] must be a text of 1 to 255 characters.`);

@@ -1,7 +1,7 @@
 import { type Caller, mayDo } from "../../protocol/base/callers.ts";
 import { InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId } from "../../protocol/base/ids.ts";
-import { type Content, type Item, textOf } from "../../protocol/threads/items.ts";
+import { type MessageContent, type Item, textOf } from "../../protocol/threads/items.ts";
 import type { ThreadRecord } from "../../protocol/threads/runs.ts";
 import { publicItem } from "../../protocol/threads/public-views.ts";
 import type { Services } from "../server/services.ts";
@@ -88,9 +88,9 @@ async function itemsOf(services: Pick<Services, "runs">, caller: Caller, id: str
   return found && JSON.stringify({ thread: id, earlier: found.earlier, items: found.items.map(publicItem) });
 }
 
-type Found = { readonly thread: ThreadRecord; readonly items: readonly Item[]; readonly earlier: boolean };
+type ThreadExcerpt = { readonly thread: ThreadRecord; readonly items: readonly Item[]; readonly earlier: boolean };
 
-async function read({ runs }: Pick<Services, "runs">, caller: Caller, id: string): Promise<Found | undefined> {
+async function read({ runs }: Pick<Services, "runs">, caller: Caller, id: string): Promise<ThreadExcerpt | undefined> {
   try {
     const thread = await runs.getThread(caller, id);
     const items = await runs.listItems(caller, id, { limit: mostItems, order: "desc" });
@@ -130,7 +130,7 @@ function partOf({ kind, author, body }: Item): string {
   }
 }
 
-function shown(content: Content): string {
+function shown(content: MessageContent): string {
   const pictures = typeof content === "string" ? 0 : content.filter(({ type }) => type === "image").length;
   return `${textOf(content)}${" [image]".repeat(pictures)}`;
 }

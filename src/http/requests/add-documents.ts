@@ -31,10 +31,13 @@ export type AddedDocuments = {
   readonly removed?: number;
 };
 
-type Adding = { readonly caller: Caller; readonly collectionId: string; readonly services: Services };
+type DocumentAddition = { readonly caller: Caller; readonly collectionId: string; readonly services: Services };
 
 /** What can't be added is told, and does not keep the rest from being added. */
-export async function addDocumentsFrom(adding: Adding, body: z.infer<typeof addBody>): Promise<AddedDocuments> {
+export async function addDocumentsFrom(
+  adding: DocumentAddition,
+  body: z.infer<typeof addBody>,
+): Promise<AddedDocuments> {
   const { caller, collectionId, services } = adding;
   const { documents, collections } = services.knowledge;
   if ("text" in body) {
@@ -68,7 +71,7 @@ export async function addDocumentsFrom(adding: Adding, body: z.infer<typeof addB
 }
 
 async function addFolder(
-  { caller, collectionId, services }: Adding,
+  { caller, collectionId, services }: DocumentAddition,
   { folder, removeGone = false }: { readonly folder: string; readonly removeGone?: boolean | undefined },
 ): Promise<AddedDocuments> {
   const { documents } = services.knowledge;

@@ -1,6 +1,6 @@
 import { type FileChange, filesOf, imagesIn, mergedFiles } from "../../protocol/threads/files.ts";
 import { baseOf } from "../server/origins.ts";
-import type { Call } from "../server/endpoint.ts";
+import type { EndpointCall } from "../server/endpoint.ts";
 
 /** More than anybody looks at below one answer. */
 const mostImages = 20;
@@ -16,7 +16,7 @@ export type AnswerImages = {
 
 /** `threadId`: of the run. Links need no login, as an `<img>` has none. */
 export function createAnswerImages(
-  { request, services }: Pick<Call, "request" | "services">,
+  { request, services }: Pick<EndpointCall, "request" | "services">,
   threadId: string,
 ): AnswerImages {
   let files: readonly FileChange[] = [];

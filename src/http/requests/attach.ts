@@ -1,20 +1,20 @@
 import type { z } from "zod";
-import type { AttachedFile, Content } from "../../protocol/threads/items.ts";
-import type { Call } from "../server/endpoint.ts";
+import type { AttachedFile, MessageContent } from "../../protocol/threads/items.ts";
+import type { EndpointCall } from "../server/endpoint.ts";
 import { letIn } from "../server/let-in.ts";
 import type { messageInputSchema } from "../shapes/schemas.ts";
 
-type Message = {
+type MessageWithFiles = {
   readonly id?: string;
-  readonly content: Content;
+  readonly content: MessageContent;
   readonly files?: readonly AttachedFile[];
 };
 
 /** A message of the native API with its files as they are stored. Throws NotFound for one that is not the caller's. */
 export async function withFiles(
-  { caller, services }: Pick<Call, "caller" | "services">,
+  { caller, services }: Pick<EndpointCall, "caller" | "services">,
   { id, content, files = [] }: z.output<typeof messageInputSchema>,
-): Promise<Message> {
+): Promise<MessageWithFiles> {
   return {
     ...(id !== undefined && { id }),
     content,
@@ -24,7 +24,7 @@ export async function withFiles(
 
 /** The files of these ids, for an agent or model to read: of a key, it must be let read them. Throws NotFound, and Denied. */
 export function attached(
-  { caller, services }: Pick<Call, "caller" | "services">,
+  { caller, services }: Pick<EndpointCall, "caller" | "services">,
   ids: readonly string[],
 ): Promise<readonly AttachedFile[]> {
   if (caller.key !== undefined) letIn(caller, "files:read");

@@ -8,7 +8,7 @@ import { idSchema, type Shape } from "../../protocol/base/shapes.ts";
 import { listOf } from "../shapes/schemas.ts";
 import type { Services } from "../server/services.ts";
 import { entryView } from "../shapes/definition-view.ts";
-import type { Entry } from "../../definitions/resolve.ts";
+import type { DefinitionEntry } from "../../definitions/resolve.ts";
 import { shownDefinition } from "../../definitions/secrets.ts";
 
 const definitionSchema = z.record(z.string(), z.unknown()).describe("As in a file, without its id");
@@ -23,7 +23,7 @@ export const draftSchema = plainDraftSchema.extend({ confirm: confirmSchema });
 export const definitionParams = z.object({ id: z.string().max(200) });
 const revisionSchema = idSchema.describe("That was read: another one means that somebody else has changed it (409)");
 
-type Asked = { readonly services: Services; readonly caller: Caller };
+type DefinitionCall = { readonly services: Services; readonly caller: Caller };
 
 /** What a kind of definition is called, and what it has beside what all have. */
 export type DefinitionWords<Fields extends z.ZodRawShape> = {
@@ -31,7 +31,10 @@ export type DefinitionWords<Fields extends z.ZodRawShape> = {
   readonly many: string;
   readonly shape: Fields;
   /** How they are doing, for whoever asks; asked once for a list. */
-  readonly look: (services: Services, caller: Caller) => Promise<(entry: Entry) => Shape<z.ZodObject<Fields>>>;
+  readonly look: (
+    services: Services,
+    caller: Caller,
+  ) => Promise<(entry: DefinitionEntry) => Shape<z.ZodObject<Fields>>>;
 };
 
 type GivenDraft = {
@@ -45,7 +48,7 @@ type GivenDraft = {
  * `key_scoped` for a key: what runs a program as the server's user may do all that this user may.
  */
 export function confirmedDraft(
-  { services: { definitions }, caller }: Asked,
+  { services: { definitions }, caller }: DefinitionCall,
   kind: DefinitionKind,
   { id, definition, confirm }: GivenDraft,
 ): Omit<GivenDraft, "confirm"> {
@@ -70,7 +73,7 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
 ) {
   const viewSchema = entrySchema.extend(shape);
   type View = EntryView & Shape<z.ZodObject<Fields>>;
-  const view = async ({ services, caller }: Asked, entry: Entry): Promise<View> => ({
+  const view = async ({ services, caller }: DefinitionCall, entry: DefinitionEntry): Promise<View> => ({
     ...entryView(entry),
     ...(await look(services, caller))(entry),
   });

@@ -1,9 +1,9 @@
 import { NotFound } from "../../protocol/base/errors.ts";
-import type { Call } from "../server/endpoint.ts";
+import type { EndpointCall } from "../server/endpoint.ts";
 import type { Services } from "../server/services.ts";
 import { whenClosed } from "../stream/sse.ts";
 import type { LocalLogins } from "../../people/local-logins.ts";
-import type { Accounts, Visitor } from "../../people/accounts.ts";
+import type { Accounts, LoginOrigin } from "../../people/accounts.ts";
 
 /** Throws NotFound where nobody logs in: in local mode whoever sits at the machine is the owner. */
 export function accountsOf({ access }: Services): Accounts {
@@ -24,7 +24,7 @@ export function localLoginsOf({ access }: Services): LocalLogins | undefined {
 }
 
 /** Who asks, before anybody knows who it is. Its signal fires when the connection closes before the answer. */
-export function visitorOf({ request, reply }: Pick<Call, "request" | "reply">): Visitor {
+export function visitorOf({ request, reply }: Pick<EndpointCall, "request" | "reply">): LoginOrigin {
   const abort = new AbortController();
   whenClosed(reply.raw, () => {
     if (!reply.raw.writableFinished) abort.abort();

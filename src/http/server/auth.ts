@@ -4,7 +4,7 @@ import { callerOf } from "../../protocol/base/callers.ts";
 import { Denied } from "../../protocol/base/errors.ts";
 import { readCookie } from "./cookies.ts";
 import { isOwnOrigin } from "./origins.ts";
-import { type Authenticate, bearerOf, disabled, enterByKey, type Entry, pageHeader } from "./entry.ts";
+import { type Authenticate, bearerOf, disabled, enterByKey, type AuthenticatedRequest, pageHeader } from "./entry.ts";
 import { createLocalAuthenticate } from "./local-entry.ts";
 import type { Access, ServerSettings } from "./services.ts";
 
@@ -33,7 +33,7 @@ export function createAuthenticate(
 
 type AccountsAccess = Extract<Access, { readonly mode: "accounts" }>;
 
-async function enterByToken({ accounts }: AccountsAccess, token: string): Promise<Entry> {
+async function enterByToken({ accounts }: AccountsAccess, token: string): Promise<AuthenticatedRequest> {
   const found = await accounts?.findByToken(token);
   if (!found) throw new Denied(401, "This login has expired or is not valid. Log in again.", { code: "invalid_token" });
   if (found.user.disabled) throw disabled();

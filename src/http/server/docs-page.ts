@@ -17,11 +17,11 @@ type Operation = {
     readonly required?: boolean;
     readonly description?: string;
   }[];
-  readonly requestBody?: { readonly content?: Content };
-  readonly responses?: Readonly<Record<string, { readonly description?: string; readonly content?: Content }>>;
+  readonly requestBody?: { readonly content?: MediaTypes };
+  readonly responses?: Readonly<Record<string, { readonly description?: string; readonly content?: MediaTypes }>>;
 };
 
-type Content = Readonly<Record<string, { readonly schema?: unknown }>>;
+type MediaTypes = Readonly<Record<string, { readonly schema?: unknown }>>;
 
 const style = `
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 18%, transparent); }
@@ -80,7 +80,7 @@ ${answers.join("\n")}
 </details>`;
 }
 
-function showContent(title: string, content: Content = {}): string {
+function showContent(title: string, content: MediaTypes = {}): string {
   const bodies = Object.entries(content).map(
     ([type, { schema }]) =>
       `<h4>${escape(title)} (${escape(type)})</h4><pre>${escape(JSON.stringify(schema, null, 2))}</pre>`,

@@ -6,7 +6,7 @@ import type { Services } from "./services.ts";
 import type { SseStreams } from "../stream/sse.ts";
 
 /** One request, checked and authenticated, with what its handler may use. */
-export type Call<Params = unknown, Query = unknown, Body = unknown> = {
+export type EndpointCall<Params = unknown, Query = unknown, Body = unknown> = {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -20,11 +20,11 @@ export type Call<Params = unknown, Query = unknown, Body = unknown> = {
 };
 
 /** A JSON answer's schema, or the name of an event stream's content for the document. */
-export type Answer =
+export type ResponseContent =
   | z.ZodType
   | { readonly description: string; readonly content: Record<string, { readonly schema: z.ZodType }> };
 
-export type Tag =
+export type EndpointTag =
   | "accounts"
   | "server"
   | "OpenAI"
@@ -45,7 +45,7 @@ type Description = {
   readonly needs: Needs;
   readonly summary: string;
   readonly description?: string;
-  readonly tag: Tag;
+  readonly tag: EndpointTag;
   /** Which requests are answered without a login; none when absent. Their call has no caller. */
   readonly open?: (request: FastifyRequest) => boolean;
   /**
@@ -58,7 +58,7 @@ type Description = {
   /** Answered also while the node can't work: nothing of the database is asked. */
   readonly standsAlone?: true;
   /** By status; failures are described without it, but where they are no errors in the usual form. */
-  readonly answers: Readonly<Partial<Record<number | "4xx" | "5xx", Answer>>>;
+  readonly answers: Readonly<Partial<Record<number | "4xx" | "5xx", ResponseContent>>>;
   /** The body of a failure, where it tells more than the error. */
   readonly failure?: z.ZodType;
   /** The handler decodes the body itself: its schema is only for the document. */
@@ -77,11 +77,11 @@ export type Endpoint = Description & {
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  handle(call: Call): unknown;
+  handle(call: EndpointCall): unknown;
 };
 
 /** `[method, path, endpoint]`, as the table of routes in app.ts lists them. */
-export type Route = readonly [method: HTTPMethods, path: string, endpoint: Endpoint];
+export type EndpointRoute = readonly [method: HTTPMethods, path: string, endpoint: Endpoint];
 
 /** The parameter that holds the rest of a path which ends with `*`. */
 export function restName(path: string): "id" | "path" {
@@ -98,7 +98,7 @@ export function endpoint<
     readonly params?: Params;
     readonly query?: Query;
     readonly body?: Body;
-    handle(call: Call<z.output<Params>, z.output<Query>, z.output<Body>>): unknown;
+    handle(call: EndpointCall<z.output<Params>, z.output<Query>, z.output<Body>>): unknown;
   },
 ): Endpoint {
   return definition;

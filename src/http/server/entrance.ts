@@ -4,11 +4,15 @@ import { permittedModels } from "../../models/permitted-models.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { networkOf } from "../../people/network.ts";
 import { createRateLimits } from "./rate-limits.ts";
-import type { Authenticate, Entry } from "./entry.ts";
+import type { Authenticate, AuthenticatedRequest } from "./entry.ts";
 import type { ServerSettings, Services } from "./services.ts";
 
 /** Lets a request in, before its body is read: who asks, unless the route is open, and whether they ask too often. */
-export type Entrance = (request: FastifyRequest, reply: FastifyReply, isOpen: boolean) => Promise<Entry | undefined>;
+export type Entrance = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  isOpen: boolean,
+) => Promise<AuthenticatedRequest | undefined>;
 
 /** In local mode there are no limits: `requestsPerMinute` is for accounts. */
 export function createEntrance(
@@ -23,7 +27,7 @@ export function createEntrance(
       byAddress(request, reply);
       return undefined;
     }
-    let entry: Entry;
+    let entry: AuthenticatedRequest;
     try {
       entry = await authenticate(request);
     } catch (error) {

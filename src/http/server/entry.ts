@@ -4,7 +4,7 @@ import { Denied } from "../../protocol/base/errors.ts";
 import type { FindByKey } from "./services.ts";
 
 /** Who came in, and with which key or login. */
-export type Entry = {
+export type AuthenticatedRequest = {
   readonly caller: Caller;
   readonly keyId?: string;
   readonly sessionId?: string;
@@ -16,7 +16,7 @@ export type Entry = {
 const unscopedMs = 90 * 86_400_000;
 
 /** Finds out who asks, or throws Denied. */
-export type Authenticate = (request: FastifyRequest) => Entry | Promise<Entry>;
+export type Authenticate = (request: FastifyRequest) => AuthenticatedRequest | Promise<AuthenticatedRequest>;
 
 /** What pages send with whatever changes something: another site's form can't, and its fetch is refused before. */
 export const pageHeader = "x-colloquy-page";
@@ -27,7 +27,7 @@ export function bearerOf({ headers }: FastifyRequest): string | undefined {
 }
 
 /** With an API key, `ck_…`. Throws Denied for one that counts no more. */
-export async function enterByKey(findByKey: FindByKey, text: string): Promise<Entry> {
+export async function enterByKey(findByKey: FindByKey, text: string): Promise<AuthenticatedRequest> {
   const found = await findByKey(text);
   if (!found) throw new Denied(401, "This API key is unknown, revoked or expired.", { code: "invalid_api_key" });
   const { user, key } = found;
@@ -46,7 +46,7 @@ export async function enterByKey(findByKey: FindByKey, text: string): Promise<En
 }
 
 /** Tells whoever holds a key from before keys had scopes when it ends: by the headers of RFC 9745 and 8594, and in words. */
-export function warnOfEnd(reply: FastifyReply, { keyEnds }: Entry): void {
+export function warnOfEnd(reply: FastifyReply, { keyEnds }: AuthenticatedRequest): void {
   if (!keyEnds) return;
   reply
     .header("deprecation", `@${Math.floor((keyEnds.getTime() - unscopedMs) / 1000)}`)

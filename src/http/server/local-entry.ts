@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { browserKeyPrefix } from "../../people/local-logins.ts";
 import { Denied } from "../../protocol/base/errors.ts";
-import { type Authenticate, bearerOf, enterByKey, type Entry, pageHeader } from "./entry.ts";
+import { type Authenticate, bearerOf, enterByKey, type AuthenticatedRequest, pageHeader } from "./entry.ts";
 import { createPeerUid } from "./loopback-peer.ts";
 import { isLoopbackHost, isOwnOrigin } from "./origins.ts";
 import type { Access, LocalOwning, ServerSettings } from "./services.ts";
@@ -17,9 +17,9 @@ export function createLocalAuthenticate(
   { owner, owning }: LocalAccess,
   { trustProxy }: Pick<ServerSettings, "trustProxy">,
 ): Authenticate {
-  const owns: Entry = { caller: owner };
+  const owns: AuthenticatedRequest = { caller: owner };
   if (owning === "open") return () => owns;
-  const asks = async (): Promise<Entry> => ({ caller: await owning.asker() });
+  const asks = async (): Promise<AuthenticatedRequest> => ({ caller: await owning.asker() });
   const peerUid = createPeerUid();
   const isSameUser = async (request: FastifyRequest) => {
     const uid = await peerUid(request.raw.socket);
@@ -42,8 +42,8 @@ export function createLocalAuthenticate(
 async function enterWithKey(
   request: FastifyRequest,
   { token, findByKey, logins }: LocalOwning,
-  owns: Entry,
-): Promise<Entry | undefined> {
+  owns: AuthenticatedRequest,
+): Promise<AuthenticatedRequest | undefined> {
   const key = bearerOf(request);
   if (key === undefined) return undefined;
   if (isSame(key, token)) return owns;

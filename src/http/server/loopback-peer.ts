@@ -7,7 +7,7 @@ import { endianness, release } from "node:os";
 export type PeerUid = (socket: Socket) => Promise<number | undefined>;
 
 /** One end of a connection. */
-type End = { readonly address: string; readonly port: number };
+type SocketEnd = { readonly address: string; readonly port: number };
 
 const tables = ["/proc/net/tcp", "/proc/net/tcp6"];
 /** About 100,000 connections; whoever is further down is not told apart. */
@@ -111,13 +111,17 @@ async function inodeOf(socket: Socket): Promise<string | undefined> {
  * The user of the client's own end. It must be established and have an inode: what a process has left behind is shown with the
  * number 0, as if it were root's.
  */
-export function uidOf(table: string, client: End, server: End): number | undefined {
+export function uidOf(table: string, client: SocketEnd, server: SocketEnd): number | undefined {
   const uid = rowOf(table, client, server)?.uid;
   return uid === unknownUid ? undefined : uid;
 }
 
 /** The row of one end of an established connection. */
-function rowOf(table: string, own: End, other: End): { readonly uid: number; readonly inode: string } | undefined {
+function rowOf(
+  table: string,
+  own: SocketEnd,
+  other: SocketEnd,
+): { readonly uid: number; readonly inode: string } | undefined {
   for (const form of formsOf(own.address, other.address)) {
     const line = `: ${form.own}:${portText(own.port)} ${form.other}:${portText(other.port)} 01 `;
     const at = table.indexOf(line);

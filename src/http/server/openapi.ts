@@ -5,7 +5,7 @@ import { z } from "zod";
 import { boundsOf } from "./body-bounds.ts";
 import { sessionCookie } from "./auth.ts";
 import { docsPage, docsPolicy } from "./docs-page.ts";
-import { type Answer, type Endpoint, endpoint, restName, type Route } from "./endpoint.ts";
+import { type ResponseContent, type Endpoint, endpoint, restName, type EndpointRoute } from "./endpoint.ts";
 import { errorSchemaOf } from "../shapes/error-schemas.ts";
 
 /** One of them; in local mode none is asked for. */
@@ -90,7 +90,7 @@ const words: Readonly<Record<string, string>> = {
 /** Answers without a description of their own get one. */
 function withWords(answers: Endpoint["answers"]): Endpoint["answers"] {
   return Object.fromEntries(
-    Object.entries(answers).map(([status, answer]): [string, Answer | undefined] => {
+    Object.entries(answers).map(([status, answer]): [string, ResponseContent | undefined] => {
       const word = words[status];
       const isBare = answer instanceof z.ZodType && answer.description === undefined && word !== undefined;
       return [status, isBare ? answer.describe(word) : answer];
@@ -111,7 +111,7 @@ function capital(word: string): string {
 
 /** Of another server too, which lets in by other rules. */
 export type DescribedEndpoint = Omit<Endpoint, "handle" | "needs"> & Partial<Pick<Endpoint, "needs">>;
-type DescribedRoute = readonly [method: Route[0], path: string, endpoint: DescribedEndpoint];
+type DescribedRoute = readonly [method: EndpointRoute[0], path: string, endpoint: DescribedEndpoint];
 
 /** Of an operation: what its JSON body may hold. */
 const boundsName = "x-body-bounds";

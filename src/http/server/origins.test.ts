@@ -13,15 +13,21 @@ before(async () => {
 });
 after(() => server.close());
 
-type Answer = { readonly status: number | undefined; readonly body: { readonly error: { readonly message: string } } };
+type OriginResponse = {
+  readonly status: number | undefined;
+  readonly body: { readonly error: { readonly message: string } };
+};
 
 /** As a client asks that names the server so; `fetch` would name it as it is. */
-function ask(host: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+function ask(host: string, headers: Readonly<Record<string, string>> = {}): Promise<OriginResponse> {
   return new Promise((resolve, reject) => {
     request(`${server.url}/health`, { headers: { ...headers, host } })
       .on("error", reject)
       .on("response", (response) => {
-        json(response).then((body) => resolve({ status: response.statusCode, body: body as Answer["body"] }), reject);
+        json(response).then(
+          (body) => resolve({ status: response.statusCode, body: body as OriginResponse["body"] }),
+          reject,
+        );
       })
       .end();
   });

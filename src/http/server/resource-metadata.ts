@@ -1,13 +1,13 @@
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import { NotFound } from "../../protocol/base/errors.ts";
-import { endpoint, type Route } from "./endpoint.ts";
+import { endpoint, type EndpointRoute } from "./endpoint.ts";
 import { baseOf } from "./origins.ts";
 
 const wellKnown = "/.well-known/oauth-protected-resource";
 
 /** RFC 9728: tells an MCP client how to log in to a server of ours. An API key is the token; nobody hands out others. */
-export function resourceMetadataRoutes(paths: readonly string[]): Route[] {
+export function resourceMetadataRoutes(paths: readonly string[]): EndpointRoute[] {
   const serve = (path: string) =>
     endpoint({
       needs: "nothing",
@@ -33,7 +33,7 @@ export function resourceMetadataRoutes(paths: readonly string[]): Route[] {
         };
       },
     });
-  return paths.map((path): Route => ["GET", `${wellKnown}${path}`, serve(path)]);
+  return paths.map((path): EndpointRoute => ["GET", `${wellKnown}${path}`, serve(path)]);
 }
 
 export function isMcp({ url }: Pick<FastifyRequest, "url">): boolean {

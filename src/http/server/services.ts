@@ -29,10 +29,10 @@ import type { ModelRelay } from "../../tools/core/model-relay.ts";
 import type { TaigaAccess } from "../../tools/taiga/access.ts";
 import type { TaigaSessions } from "../../tools/taiga/project-choices.ts";
 import type { Knowledge } from "../../knowledge/knowledge.ts";
-import type { Retrieval } from "../../knowledge/search/retrieve.ts";
+import type { PassageSearch } from "../../knowledge/search/retrieve.ts";
 import type { Uploads } from "../../knowledge/uploads/uploads.ts";
 import type { AuditLog } from "../../store/metering/audit-log.ts";
-import type { ModelHealth, UsageQuestion } from "../../store/metering/usage.ts";
+import type { ModelHealth, UsageFilter } from "../../store/metering/usage.ts";
 import type { RequestHolds } from "../../run/limits/reserve-spending.ts";
 import type { Budget, BudgetState, NewBudget } from "../../store/metering/spending.ts";
 import type { SharedCounts } from "../../store/metering/shared-counts.ts";
@@ -59,7 +59,7 @@ export type Access =
 
 export type FindByKey = (
   key: string,
-) => Promise<{ readonly user: Account; readonly key?: KeyAndUser["key"] } | undefined>;
+) => Promise<{ readonly user: SignedInAccount; readonly key?: KeyAndUser["key"] } | undefined>;
 
 export type LocalOwning = {
   /** `auto`: the kernel is asked whose the client is. `token`: only a key counts. */
@@ -73,7 +73,7 @@ export type LocalOwning = {
   readonly logins: LocalLogins;
 };
 
-export type Account = Rights & { readonly id: string; readonly name: string; readonly disabled: boolean };
+export type SignedInAccount = Rights & { readonly id: string; readonly name: string; readonly disabled: boolean };
 
 export type ServerSettings = {
   /** Where browsers reach this server: an origin; absent: what each request says. */
@@ -132,7 +132,7 @@ export type ModelProbe = {
 
 /** What administrators look at, beside the runs. */
 export type Overview = {
-  usage(question: UsageQuestion): Promise<readonly UsageView[]>;
+  usage(question: UsageFilter): Promise<readonly UsageView[]>;
   modelHealth(): Promise<readonly ModelHealth[]>;
   /** Secrets masked. */
   settings(): readonly SettingView[];
@@ -181,7 +181,7 @@ export type Services = {
   readonly shares: Shares;
   readonly uploads: Uploads;
   readonly knowledge: Knowledge;
-  readonly retrieval: Retrieval;
+  readonly retrieval: PassageSearch;
   readonly rooms: Rooms;
   readonly presence: Presence;
   /** Folders of this machine whose files may become documents. */

@@ -1,8 +1,8 @@
 import type { EntryView } from "../../protocol/agents/definitions.ts";
-import { type Entry, isReadOnly } from "../../definitions/resolve.ts";
+import { type DefinitionEntry, isReadOnly } from "../../definitions/resolve.ts";
 import { shownDefinition } from "../../definitions/secrets.ts";
 
-export function entryView(entry: Entry): EntryView {
+export function entryView(entry: DefinitionEntry): EntryView {
   const { id, kind, place, state, problems, stored } = entry;
   return {
     id,
@@ -21,7 +21,7 @@ export function entryView(entry: Entry): EntryView {
 }
 
 /** Of what can't be opened nothing is shown. */
-function shown(kind: Entry["kind"], written: unknown): Pick<EntryView, "definition" | "secrets"> {
+function shown(kind: DefinitionEntry["kind"], written: unknown): Pick<EntryView, "definition" | "secrets"> {
   const { definition, secrets } = shownDefinition(kind, written ?? null);
   return { definition, secrets };
 }

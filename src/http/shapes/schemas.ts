@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { limitsSchema, modelSettingsSchema, onOutageSchema } from "../../protocol/agents/agents.ts";
 import { sentContentSchema } from "../../protocol/threads/item-schema.ts";
-import type { Content } from "../../protocol/threads/items.ts";
+import type { MessageContent } from "../../protocol/threads/items.ts";
 import type { ResponseFormat, ToolSchema } from "../../protocol/agents/models.ts";
 import { idSchema } from "../../protocol/base/shapes.ts";
 
@@ -78,7 +78,7 @@ export const messageInputSchema = z
     path: ["content"],
   });
 
-function isBlank(content: Content): boolean {
+function isBlank(content: MessageContent): boolean {
   if (typeof content === "string") return content.trim() === "";
   return content.every((part) => part.type === "text" && part.text.trim() === "");
 }

@@ -4,7 +4,7 @@ import { plainArguments } from "../shapes/question-view.ts";
 /** Characters of a call's arguments that are shown. */
 const argumentsLimit = 300;
 
-export type Waiting = {
+export type RunWait = {
   readonly run: string;
   /** The open questions, as far as they are known. */
   readonly questions: readonly ItemOf<"question">[];
@@ -14,7 +14,7 @@ export type Waiting = {
 };
 
 /** For a reader whose protocol has no questions: what a run waits for, and where a person answers. */
-export function waitingText({ run, questions, reason, text }: Waiting): string {
+export function waitingText({ run, questions, reason, text }: RunWait): string {
   if (questions.length === 0)
     return `This run waits (${reason})${text ? `: ${text}` : "."}\nWhat it waits for: GET /api/runs/${run}`;
   return questions.map((question) => questionText(run, question)).join("\n\n");

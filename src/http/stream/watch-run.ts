@@ -11,10 +11,10 @@ export type Ending =
   | { readonly status: "failed" | "cancelled"; readonly error: ColloquyError };
 
 /** The run's own events of a batch, and its ending once there is one. */
-export type Seen = { readonly own: readonly RunEvent[]; readonly ending?: Ending };
+export type RunBatch = { readonly own: readonly RunEvent[]; readonly ending?: Ending };
 
 /** Picks one run out of the events of its thread. A `pending` run is behind another one, which may wait for a person. */
-export function createRunWatch(run: string, pending: boolean): (events: readonly RunEvent[]) => Seen {
+export function createRunWatch(run: string, pending: boolean): (events: readonly RunEvent[]) => RunBatch {
   const wait = createWaitWatcher();
   let behind = pending;
   return (events) => {

@@ -20,7 +20,7 @@ export type ServedCalls = {
 const mostKept = 1000;
 const mostKeptCharacters = 32_000_000;
 
-type Kept = {
+type KeptCall = {
   /** Of which call, as a hash. */
   readonly about: string;
   outcome: ServedOutcome;
@@ -34,7 +34,7 @@ type Kept = {
  * does nothing twice. What it has forgotten, and what it did before its last start, it does again.
  */
 export function createServedCalls({ most = mostKept }: { readonly most?: number } = {}): ServedCalls {
-  const kept = new Map<string, Kept>();
+  const kept = new Map<string, KeptCall>();
   const working = new Set<Promise<ToolResult>>();
   let characters = 0;
 
@@ -54,7 +54,10 @@ export function createServedCalls({ most = mostKept }: { readonly most?: number 
     }
   }
 
-  async function doOnce(entry: Kept, [tool, input, context]: Parameters<ServedCalls["perform"]>): Promise<ToolResult> {
+  async function doOnce(
+    entry: KeptCall,
+    [tool, input, context]: Parameters<ServedCalls["perform"]>,
+  ): Promise<ToolResult> {
     // Unless it comes to its end, nobody knows how far it came.
     let outcome: ServedOutcome = { state: "interrupted" };
     try {
@@ -87,7 +90,7 @@ export function createServedCalls({ most = mostKept }: { readonly most?: number 
       if (known?.result) return known.result;
       if (known && !tool.idempotent) return interrupted(tool);
       if (known) characters -= known.characters;
-      const entry: Kept = { about, outcome: { state: "running" }, characters: 0 };
+      const entry: KeptCall = { about, outcome: { state: "running" }, characters: 0 };
       kept.set(key, entry);
       return (entry.result = track(doOnce(entry, [tool, input, context])));
     },

@@ -5,12 +5,12 @@ import { describe, test } from "node:test";
 import { chunkText, joinSections } from "./chunk.ts";
 import { countTokens } from "./count-tokens.ts";
 import { markdownSections } from "../parse/markdown.ts";
-import type { Section } from "../parse/parsed.ts";
+import type { ParsedSection } from "../parse/parsed.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
 /** What must hold of every text: verbatim, in order, nothing left out but blanks, nothing too long, characters whole. */
-function check(sections: readonly Section[], size: number, overlap: number) {
+function check(sections: readonly ParsedSection[], size: number, overlap: number) {
   const { text, marks } = joinSections(sections);
   const chunks = chunkText(text, marks, { size, overlap });
   let covered = 0;
@@ -63,7 +63,7 @@ describe("chunks", () => {
   test("of any text are verbatim, whole and short enough", () => {
     for (let seed = 0; seed < 300; seed++) {
       const next = random(seed);
-      const sections = Array.from({ length: 1 + next(5) }, (_, index): Section => {
+      const sections = Array.from({ length: 1 + next(5) }, (_, index): ParsedSection => {
         const text = Array.from({ length: next(80) }, () => shreds[next(shreds.length)]!).join("");
         return {
           text,

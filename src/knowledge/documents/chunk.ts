@@ -1,6 +1,6 @@
 import type { Chunk } from "../../protocol/knowledge/chunks.ts";
 import { countTokens, mostWeight, tokenWeight, weigh, weightAt } from "./count-tokens.ts";
-import { type Section, shortened } from "../parse/parsed.ts";
+import { type ParsedSection, shortened } from "../parse/parsed.ts";
 
 export type ChunkOptions = {
   /** Tokens of a chunk at most. */
@@ -10,9 +10,9 @@ export type ChunkOptions = {
 };
 
 /** Where a section begins. */
-type Mark = { readonly at: number; readonly page?: number; readonly headings: readonly string[] };
-type Span = { readonly start: number; readonly end: number };
-type Piece = Span & { readonly weight: number };
+type SectionStart = { readonly at: number; readonly page?: number; readonly headings: readonly string[] };
+type TextSpan = { readonly start: number; readonly end: number };
+type WeightedSpan = TextSpan & { readonly weight: number };
 
 const gap = "\n\n";
 const deepestHeading = 6;
@@ -25,8 +25,11 @@ const longestLine = 50_000;
 const sentences = new Intl.Segmenter(undefined, { granularity: "sentence" });
 
 /** What is kept of a document: one text, and where its sections begin in it. */
-export function joinSections(sections: readonly Section[]): { readonly text: string; readonly marks: readonly Mark[] } {
-  const marks: Mark[] = [];
+export function joinSections(sections: readonly ParsedSection[]): {
+  readonly text: string;
+  readonly marks: readonly SectionStart[];
+} {
+  const marks: SectionStart[] = [];
   const parts: string[] = [];
   let at = 0;
   for (const { text, page, headings: path = [] } of sections) {
@@ -45,7 +48,7 @@ export function joinSections(sections: readonly Section[]): { readonly text: str
  * first; between paragraphs, but not within fenced code; lines; sentences; words; at last anywhere. What fits together is put
  * together again. All of the text but blanks is in some chunk, and none is longer than the size.
  */
-export function chunkText(text: string, marks: readonly Mark[], { size, overlap }: ChunkOptions): Chunk[] {
+export function chunkText(text: string, marks: readonly SectionStart[], { size, overlap }: ChunkOptions): Chunk[] {
   const most = size * tokenWeight;
   const cutters = cuttersOf(text, marks);
   const chunks: Chunk[] = [];
@@ -72,11 +75,11 @@ export function chunkText(text: string, marks: readonly Mark[], { size, overlap 
   }
   return chunks;
 
-  function cut(piece: Piece, limit: number, level = 0): readonly Piece[] {
+  function cut(piece: WeightedSpan, limit: number, level = 0): readonly WeightedSpan[] {
     if (piece.weight <= limit) return [piece];
     const places = cutters[level]!(piece, limit);
     if (places.length === 0) return cut(piece, limit, level + 1);
-    const pieces: Piece[] = [];
+    const pieces: WeightedSpan[] = [];
     let { start } = piece;
     for (const end of [...places, piece.end]) {
       const weight = weigh(text, start, end);
@@ -95,8 +98,8 @@ export function chunkText(text: string, marks: readonly Mark[], { size, overlap 
 }
 
 /** What is small is put to what follows it, else to what it follows, where that fits. */
-function withoutSmall(pieces: readonly Piece[], limit: number): readonly Piece[] {
-  const kept: Piece[] = [];
+function withoutSmall(pieces: readonly WeightedSpan[], limit: number): readonly WeightedSpan[] {
+  const kept: WeightedSpan[] = [];
   for (const piece of pieces) {
     const last = kept.at(-1);
     const isSmall = Math.min(last?.weight ?? limit, piece.weight) < limit / smallPart;
@@ -108,9 +111,9 @@ function withoutSmall(pieces: readonly Piece[], limit: number): readonly Piece[]
 }
 
 /** Finds where a piece may be cut: places within it, in order. The last one always makes pieces that are light enough. */
-type Cutter = (piece: Span, limit: number) => readonly number[];
+type Cutter = (piece: TextSpan, limit: number) => readonly number[];
 
-function cuttersOf(text: string, marks: readonly Mark[]): readonly Cutter[] {
+function cuttersOf(text: string, marks: readonly SectionStart[]): readonly Cutter[] {
   const fences = fencesIn(text);
   const headings = Array.from({ length: deepestHeading }, (_, level): Cutter => ({ start, end }) => {
     const places: number[] = [];
@@ -139,14 +142,14 @@ function cuttersOf(text: string, marks: readonly Mark[]): readonly Cutter[] {
 }
 
 /** The places behind what fits a pattern. */
-function endsOf(text: string, pattern: RegExp, { start, end }: Span): number[] {
+function endsOf(text: string, pattern: RegExp, { start, end }: TextSpan): number[] {
   // In a slice, or a search would go on far behind its end.
   const places = Array.from(text.slice(start, end).matchAll(pattern), (match) => start + match.index + match[0].length);
   return places.filter((place) => place < end);
 }
 
 /** The end of a piece as far as it may be repeated, from the beginning of a sentence or line, else of a word. */
-function overlapStart(text: string, { start, end }: Span, most: number): number {
+function overlapStart(text: string, { start, end }: TextSpan, most: number): number {
   let from = end;
   for (let weight = 0; from > start; from--) {
     weight += weightAt(text, from - 1);
@@ -157,14 +160,14 @@ function overlapStart(text: string, { start, end }: Span, most: number): number 
 }
 
 /** Of a text without pages, all of it. */
-function pagesOf(marks: readonly Mark[], length: number): readonly Span[] {
+function pagesOf(marks: readonly SectionStart[], length: number): readonly TextSpan[] {
   const starts = marks.filter(({ at, page }, index) => at > 0 && page !== marks[index - 1]?.page).map(({ at }) => at);
   return [0, ...starts].map((start, index) => ({ start, end: starts[index] ?? length }));
 }
 
 /** Of fenced code, from its first to behind its last line; without an end it is none. */
-function fencesIn(text: string): readonly Span[] {
-  const spans: Span[] = [];
+function fencesIn(text: string): readonly TextSpan[] {
+  const spans: TextSpan[] = [];
   let open: { readonly mark: string; readonly start: number } | undefined;
   for (const match of text.matchAll(/^ {0,3}(`{3,}|~{3,})/gm)) {
     const mark = match[1]!;
@@ -177,17 +180,17 @@ function fencesIn(text: string): readonly Span[] {
   return spans;
 }
 
-function isWithin(spans: readonly Span[], place: number): boolean {
+function isWithin(spans: readonly TextSpan[], place: number): boolean {
   const before = spans[firstWhere(spans.length, (index) => spans[index]!.start >= place) - 1];
   return before !== undefined && place < before.end;
 }
 
 /** How many begin at a place or before it. */
-function marksUntil(marks: readonly Mark[], place: number): number {
+function marksUntil(marks: readonly SectionStart[], place: number): number {
   return firstWhere(marks.length, (index) => marks[index]!.at > place);
 }
 
-function markAt(marks: readonly Mark[], place: number): Mark | undefined {
+function markAt(marks: readonly SectionStart[], place: number): SectionStart | undefined {
   return marks[marksUntil(marks, place) - 1];
 }
 
@@ -203,7 +206,7 @@ function firstWhere(count: number, holds: (index: number) => boolean): number {
   return low;
 }
 
-function trimmed(text: string, { start, end }: Span): Span {
+function trimmed(text: string, { start, end }: TextSpan): TextSpan {
   let [from, to] = [start, end];
   while (from < to && /\s/.test(text[from]!)) from++;
   while (to > from && /\s/.test(text[to - 1]!)) to--;

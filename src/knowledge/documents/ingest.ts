@@ -15,7 +15,7 @@ import type { Embedders } from "../embedding/embedders.ts";
 import { fetchDocument } from "./fetch-document.ts";
 import type { DocumentReader, ReadContent } from "./read-document.ts";
 import { readVectors, writeVectors } from "./vector-files.ts";
-import { embeddedAtOnce, type Work, workOn } from "./staging-folder.ts";
+import { embeddedAtOnce, type StagingFolder, workOn } from "./staging-folder.ts";
 
 export type IngestOptions = {
   readonly database: Database;
@@ -149,7 +149,7 @@ async function fetched(
 }
 
 /** Of work that was begun earlier; work on what the document was before goes. */
-async function readBefore({ folder, textFile, chunksFile }: Work): Promise<ReadContent | undefined> {
+async function readBefore({ folder, textFile, chunksFile }: StagingFolder): Promise<ReadContent | undefined> {
   const around = dirname(folder);
   for (const entry of await readdir(around))
     if (entry.startsWith("work-") && entry !== basename(folder))
@@ -164,7 +164,7 @@ async function readBefore({ folder, textFile, chunksFile }: Work): Promise<ReadC
 }
 
 async function read(
-  { folder, textFile, chunksFile }: Work,
+  { folder, textFile, chunksFile }: StagingFolder,
   document: {
     readonly path: string;
     readonly owner: string;
@@ -197,7 +197,7 @@ async function checkDimension(database: Database, collection: Collection, { dime
 
 /** Resolves to the dimension. The model is not asked, nor opened, for what was embedded before. */
 async function embedAll(
-  { folder, chunksFile }: Work,
+  { folder, chunksFile }: StagingFolder,
   work: Pick<IngestOptions, "database" | "embedders"> & {
     readonly document: LeasedDocument;
     readonly collection: Collection;
@@ -234,7 +234,7 @@ function embeddedText({ headingPath, text }: Chunk): string {
 }
 
 async function chunksOf(
-  { folder, chunksFile }: Work,
+  { folder, chunksFile }: StagingFolder,
   content: ReadContent,
   dimension: number | undefined,
 ): Promise<EmbeddedChunk[]> {

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { z } from "zod";
 import { InvalidInput } from "../../protocol/base/errors.ts";
 import type { Chunk } from "../../protocol/knowledge/chunks.ts";
-import { embeddedAtOnce, type Work } from "./staging-folder.ts";
+import { embeddedAtOnce, type StagingFolder } from "./staging-folder.ts";
 import { writeVectors } from "./vector-files.ts";
 import { countTokens } from "./count-tokens.ts";
 
@@ -34,7 +34,7 @@ const mostMetadata = 100_000;
  * must be a slice of the text, each embedding of the dimension. Throws InvalidInput.
  */
 export async function prepareWork(
-  work: Work,
+  work: StagingFolder,
   given: { readonly chunksFile: string; readonly textFile: string; readonly content: GivenContent },
   { size, dimension }: { readonly size: number; readonly dimension: number | null },
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Child, startChild } from "../parse/run-child.ts";
+import { type ParserProcess, startChild } from "../parse/run-child.ts";
 import { UnreadableFile } from "../parse/parsed.ts";
 
 /** What is to be read, and where what it holds is to be written. */
@@ -45,12 +45,17 @@ const outputBytes = 4 * 1024 * 1024;
 const mostUses = 50;
 const idleMs = 10_000;
 
-type Spare = { readonly owner: string; readonly child: Child; readonly uses: number; readonly timer: NodeJS.Timeout };
+type Spare = {
+  readonly owner: string;
+  readonly child: ParserProcess;
+  readonly uses: number;
+  readonly timer: NodeJS.Timeout;
+};
 
 export function createDocumentReader(): DocumentReader {
   const spares = new Set<Spare>();
 
-  function take(owner: string): { readonly child: Child; readonly uses: number } {
+  function take(owner: string): { readonly child: ParserProcess; readonly uses: number } {
     for (const spare of spares) {
       if (spare.owner !== owner) continue;
       drop(spare);
@@ -64,7 +69,7 @@ export function createDocumentReader(): DocumentReader {
     spares.delete(spare);
   }
 
-  function giveBack(owner: string, child: Child, uses: number): void {
+  function giveBack(owner: string, child: ParserProcess, uses: number): void {
     if (!child.isAlive() || uses >= mostUses) return child.end();
     const end = () => {
       spares.delete(spare);

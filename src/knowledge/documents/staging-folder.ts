@@ -4,7 +4,7 @@ import type { Collection } from "../../store/knowledge/collections.ts";
 import type { DocumentFiles, DocumentPlace } from "./document-files.ts";
 
 /** What is done of a document that is being read, in a folder of its own until all of it is. */
-export type Work = { readonly folder: string; readonly textFile: string; readonly chunksFile: string };
+export type StagingFolder = { readonly folder: string; readonly textFile: string; readonly chunksFile: string };
 
 /** Raised when what is kept of work in progress means something else than before. */
 const workVersion = 2;
@@ -17,13 +17,13 @@ export async function workOn(
   files: DocumentFiles,
   document: DocumentPlace,
   { sha256, collection }: { readonly sha256: string; readonly collection: Collection },
-): Promise<Work> {
+): Promise<StagingFolder> {
   const { chunkSize, chunkOverlap } = collection.settings;
   const parts = [workVersion, sha256, chunkSize, chunkOverlap, collection.embeddingModel];
   const key = createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
   return workIn(await files.workFolder(document, key));
 }
 
-function workIn(folder: string): Work {
+function workIn(folder: string): StagingFolder {
   return { folder, textFile: join(folder, "text.txt"), chunksFile: join(folder, "chunks.jsonl") };
 }

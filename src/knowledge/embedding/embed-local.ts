@@ -70,7 +70,7 @@ type EmbedProcess = {
   end(): Promise<void>;
 };
 
-type Waiting = { resolve(vectors: readonly Float32Array[]): void; reject(error: Error): void };
+type PendingEmbedding = { resolve(vectors: readonly Float32Array[]): void; reject(error: Error): void };
 
 async function startProcess({
   kind,
@@ -89,7 +89,7 @@ async function startProcess({
     execArgv: ["--disable-warning=ExperimentalWarning"],
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, PendingEmbedding>();
   const ready = Promise.withResolvers<number>();
   const late = setTimeout(() => child.kill("SIGKILL"), startMs);
   child.on("message", (answer: EmbedAnswer) => {

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { InvalidInput, messageOf } from "../../protocol/base/errors.ts";
-import { collectionSettingsSchema, type Retrieval } from "../../protocol/knowledge/chunks.ts";
+import { collectionSettingsSchema, type RetrievalMode } from "../../protocol/knowledge/chunks.ts";
 import { bootstrap, type Interval, ndcg, type Ranking, recall } from "./measures.ts";
 
 const aboutSchema = z.strictObject({
@@ -55,14 +55,14 @@ function parsed(text: string, place: string): unknown {
 }
 
 /** A place in a document's text; without an end all of it. */
-export type Wanted = { readonly documentId: string; readonly from: number; readonly to: number };
-export type Place = { readonly documentId: string; readonly charStart: number; readonly charEnd: number };
+export type ExpectedPassage = { readonly documentId: string; readonly from: number; readonly to: number };
+export type PassageLocation = { readonly documentId: string; readonly charStart: number; readonly charEnd: number };
 
 /** Where a question's passages are. Throws InvalidInput for words that do not stand in the document. */
 export function wantedOf(
   { question, expected }: EvaluationQuestion,
   documents: ReadonlyMap<string, { readonly id: string; readonly text: string }>,
-): readonly Wanted[] {
+): readonly ExpectedPassage[] {
   return expected.map(({ document: name, quote }) => {
     const document = documents.get(name);
     if (!document) throw new InvalidInput(`“${question}” expects ${name}, which the collection does not have.`);
@@ -74,7 +74,7 @@ export function wantedOf(
 }
 
 /** A passage is found by the first chunk that has at least half of it. */
-export function rankingOf(wanted: readonly Wanted[], found: readonly Place[]): Ranking {
+export function rankingOf(wanted: readonly ExpectedPassage[], found: readonly PassageLocation[]): Ranking {
   const open = new Set(wanted);
   const gains = found.map(({ documentId, charStart, charEnd }) => {
     let gain = 0;
@@ -98,13 +98,13 @@ const measures = {
 type Measures = Readonly<Record<keyof typeof measures, Interval>>;
 
 export type EvaluationRow = Measures & {
-  readonly retrieval: Retrieval;
+  readonly retrieval: RetrievalMode;
   /** nDCG@10 more than by words alone, question by question. */
   readonly gain?: Interval;
 };
 
 /** By each way to search: the mean of all questions, and how sure it is. */
-export function evaluationRows(rankings: ReadonlyMap<Retrieval, readonly Ranking[]>): readonly EvaluationRow[] {
+export function evaluationRows(rankings: ReadonlyMap<RetrievalMode, readonly Ranking[]>): readonly EvaluationRow[] {
   const words = rankings.get("lexical")?.map(measures["nDCG@10"]);
   return [...rankings].map(([retrieval, ranked]) => {
     const row = Object.fromEntries(

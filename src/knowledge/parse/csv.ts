@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { parse } from "csv-parse/sync";
 import { decodeText } from "./plain-text.ts";
-import { type Parsed, shortened } from "./parsed.ts";
+import { type ParsedDocument, shortened } from "./parsed.ts";
 
 const headBytes = 64 * 1024;
 const sampleRows = 5;
@@ -10,7 +10,7 @@ const mostColumns = 100;
 const delimiters = [",", ";", "\t", "|"];
 
 /** Of any size: only its beginning is parsed, the rest is counted. */
-export async function parseCsv(path: string): Promise<Parsed> {
+export async function parseCsv(path: string): Promise<ParsedDocument> {
   const file = await open(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0).finally(() => file.close());
   const head = decodeText(buffer.subarray(0, bytesRead));

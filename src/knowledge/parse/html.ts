@@ -2,14 +2,14 @@ import { Readability } from "@mozilla/readability";
 import { parseHTML } from "linkedom";
 import TurndownService from "turndown";
 import { outside } from "../../protocol/base/closed-blocks.ts";
-import { type Parsed, type Section, shortened, UnreadableFile } from "./parsed.ts";
+import { type ParsedDocument, type ParsedSection, shortened, UnreadableFile } from "./parsed.ts";
 import { markdownSections } from "./markdown.ts";
 
 /** Readability needs seconds for a few hundred nested elements, and turndown's stack ends at two thousand. */
 const mostDepth = 256;
 
 /** The article of a page, as Markdown; of a page without one, all of it. */
-export function parseHtml(html: string): Parsed {
+export function parseHtml(html: string): ParsedDocument {
   checkDepth(html);
   const page = withBody(html);
   const { document } = parseHTML(page);
@@ -31,7 +31,7 @@ export function parseHtml(html: string): Parsed {
 }
 
 /** Of HTML that we made ourselves, all of it. */
-export function htmlSections(html: string): readonly Section[] {
+export function htmlSections(html: string): readonly ParsedSection[] {
   checkDepth(html);
   return markdownSections(toMarkdown(html));
 }
@@ -49,10 +49,10 @@ function toMarkdown(html: string): string {
   return service.turndown(document.body).trim();
 }
 
-type Tag = { readonly begin: RegExpExecArray; readonly from: number; readonly to: number };
+type HtmlTag = { readonly begin: RegExpExecArray; readonly from: number; readonly to: number };
 
 /** Tags as they begin (a global pattern), each to its `>`. Patterns of whole tags would follow each that has none to the end of the text. */
-function* tagsIn(html: string, beginning: RegExp): Generator<Tag> {
+function* tagsIn(html: string, beginning: RegExp): Generator<HtmlTag> {
   for (let begin = beginning.exec(html); begin; begin = beginning.exec(html)) {
     const end = html.indexOf(">", beginning.lastIndex);
     if (end === -1) return;

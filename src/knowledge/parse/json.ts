@@ -1,9 +1,9 @@
-import { type Parsed, type Section, shortened, UnreadableFile } from "./parsed.ts";
+import { type ParsedDocument, type ParsedSection, shortened, UnreadableFile } from "./parsed.ts";
 
 const sampleCharacters = 1500;
 const mostKeys = 100;
 
-export function parseJson(text: string, cut: boolean): Parsed {
+export function parseJson(text: string, cut: boolean): ParsedDocument {
   const { value, error } = parsed(text);
   if (error !== undefined)
     // A part of a large file is still worth a look.
@@ -15,12 +15,12 @@ export function parseJson(text: string, cut: boolean): Parsed {
 }
 
 /** Cells in order; outputs are left out. Throws UnreadableFile. */
-export function parseNotebook(text: string): Parsed {
+export function parseNotebook(text: string): ParsedDocument {
   const { value, error } = parsed(text);
   const cells = (value as { readonly cells?: unknown } | undefined)?.cells;
   if (error !== undefined || !Array.isArray(cells))
     throw new UnreadableFile("broken", `The notebook is not valid: ${error ?? "it has no cells"}.`);
-  const sections = cells.flatMap((cell: unknown): Section[] => {
+  const sections = cells.flatMap((cell: unknown): ParsedSection[] => {
     const { cell_type: type, source } = (cell ?? {}) as { readonly cell_type?: unknown; readonly source?: unknown };
     const content = Array.isArray(source) ? source.join("") : typeof source === "string" ? source : "";
     if (content.trim() === "") return [];

@@ -1,8 +1,8 @@
-import type { Section } from "./parsed.ts";
+import type { ParsedSection } from "./parsed.ts";
 
 /** A section from each heading to the next, with the path of headings above it. A fence's lines are no headings. */
-export function markdownSections(text: string): readonly Section[] {
-  const sections: Section[] = [];
+export function markdownSections(text: string): readonly ParsedSection[] {
+  const sections: ParsedSection[] = [];
   let path: string[] = [];
   let lines: string[] = [];
   let fence: string | undefined;

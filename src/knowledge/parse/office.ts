@@ -3,12 +3,12 @@ import mammoth from "mammoth";
 import { OfficeParser } from "officeparser";
 import { messageOf } from "../../protocol/base/errors.ts";
 import { htmlSections } from "./html.ts";
-import { type Parsed, shortened, UnreadableFile } from "./parsed.ts";
+import { type ParsedDocument, shortened, UnreadableFile } from "./parsed.ts";
 
 const mostHeadings = 50;
 
 /** Headings are kept, so that a passage can be found by its path. */
-export async function parseDocx(path: string): Promise<Parsed> {
+export async function parseDocx(path: string): Promise<ParsedDocument> {
   const buffer = await readFile(path);
   const { value } = await reading("Word document", () => mammoth.convertToHtml({ buffer }, { convertImage: noImages }));
   const sections = htmlSections(value);
@@ -26,7 +26,7 @@ export async function parseDocx(path: string): Promise<Parsed> {
 }
 
 /** A section a slide. */
-export async function parsePptx(path: string): Promise<Parsed> {
+export async function parsePptx(path: string): Promise<ParsedDocument> {
   const buffer = await readFile(path);
   const tree = await reading("presentation", () =>
     OfficeParser.parseOffice(buffer, { fileType: "pptx", ignoreNotes: false }),
@@ -44,7 +44,7 @@ export async function parsePptx(path: string): Promise<Parsed> {
 }
 
 /** OpenDocument and RTF: text alone. */
-export async function parseOther(path: string, fileType: "odt" | "rtf"): Promise<Parsed> {
+export async function parseOther(path: string, fileType: "odt" | "rtf"): Promise<ParsedDocument> {
   const buffer = await readFile(path);
   const tree = await reading("document", () => OfficeParser.parseOffice(buffer, { fileType }));
   const text = tree.content.map(textOf).join("\n").trim();
@@ -58,9 +58,9 @@ export async function parseOther(path: string, fileType: "odt" | "rtf"): Promise
   };
 }
 
-type Node = { readonly text?: string; readonly type: string; readonly children?: readonly Node[] };
+type OfficeNode = { readonly text?: string; readonly type: string; readonly children?: readonly OfficeNode[] };
 
-function textOf(node: Node): string {
+function textOf(node: OfficeNode): string {
   const children = node.children ?? [];
   if (children.length === 0) return node.text ?? "";
   const between = node.type === "paragraph" || node.type === "heading" ? "" : "\n";

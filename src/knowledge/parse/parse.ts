@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { fileTypeOf } from "./file-type.ts";
 import { parseJson, parseNotebook } from "./json.ts";
 import { markdownSections } from "./markdown.ts";
-import { type FileType, type Parsed, type ParsedFile, shortened, UnreadableFile } from "./parsed.ts";
+import { type FileType, type ParsedDocument, type ParsedFile, shortened, UnreadableFile } from "./parsed.ts";
 import { readText } from "./plain-text.ts";
 
 export type ParseOptions = {
@@ -37,8 +37,8 @@ async function parseAs(
   { kind, mediaType }: FileType,
   path: string,
   { whole, mostText }: ParseOptions,
-): Promise<{ readonly parsed: Parsed; readonly cut: boolean }> {
-  const done = (parsed: Parsed) => ({ parsed, cut: false });
+): Promise<{ readonly parsed: ParsedDocument; readonly cut: boolean }> {
+  const done = (parsed: ParsedDocument) => ({ parsed, cut: false });
   switch (kind) {
     case "pdf":
       return done(await (await import("./pdf.ts")).parsePdf(path));
@@ -77,7 +77,7 @@ async function parseAs(
   }
 }
 
-async function parseText(kind: FileType["kind"], text: string, cut: boolean): Promise<Parsed> {
+async function parseText(kind: FileType["kind"], text: string, cut: boolean): Promise<ParsedDocument> {
   switch (kind) {
     case "json":
       return parseJson(text, cut);

@@ -22,16 +22,16 @@ export type FileKind = (typeof fileKinds)[number];
 export type FileType = { readonly kind: FileKind; readonly mediaType: string };
 
 /** A verbatim piece of what was extracted, in order; `page` counts from 1 (slides too), `headings` is the path to it. */
-export type Section = { readonly text: string; readonly page?: number; readonly headings?: readonly string[] };
+export type ParsedSection = { readonly text: string; readonly page?: number; readonly headings?: readonly string[] };
 
 /** What a parser found. `metadata` is for people and models, JSON of a few thousand characters at most. */
-export type Parsed = {
+export type ParsedDocument = {
   readonly metadata: Readonly<Record<string, unknown>>;
-  readonly sections: readonly Section[];
+  readonly sections: readonly ParsedSection[];
 };
 
 /** `cut`: the sections end before the file does. */
-export type ParsedFile = FileType & Parsed & { readonly bytes: number; readonly cut: boolean };
+export type ParsedFile = FileType & ParsedDocument & { readonly bytes: number; readonly cut: boolean };
 
 /** The file can't be read as what it is: encrypted, broken, a bomb, too large. The message is for people. */
 export class UnreadableFile extends Error {

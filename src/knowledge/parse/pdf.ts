@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { extractText, getDocumentProxy } from "unpdf";
 import { messageOf } from "../../protocol/base/errors.ts";
-import { type Parsed, shortened, UnreadableFile } from "./parsed.ts";
+import { type ParsedDocument, shortened, UnreadableFile } from "./parsed.ts";
 
-export async function parsePdf(path: string): Promise<Parsed> {
+export async function parsePdf(path: string): Promise<ParsedDocument> {
   try {
     const document = await getDocumentProxy(new Uint8Array(await readFile(path)));
     const { text } = await extractText(document, { mergePages: false });

@@ -1,11 +1,11 @@
 import { parser } from "@lezer/python";
-import { type Parsed, shortened } from "./parsed.ts";
+import { type ParsedDocument, shortened } from "./parsed.ts";
 
 const mostNames = 100;
 const previewLines = 40;
 
 /** Imports and definitions, also of code with errors. */
-export function parsePython(text: string): Parsed {
+export function parsePython(text: string): ParsedDocument {
   const imports: string[] = [];
   const classes: string[] = [];
   const functions: string[] = [];

@@ -16,7 +16,7 @@ export type ChildAnswer<Value> =
   | { readonly failed: { readonly code: UnreadableFile["code"]; readonly message: string } };
 
 /** A process that reads what nobody has looked at; what takes too long or too much memory ends it. */
-export type Child = {
+export type ParserProcess = {
   /**
    * One request at a time, as a line of JSON. Throws UnreadableFile, with a message for people; the signal's reason when that
    * fires.
@@ -44,7 +44,7 @@ export async function runChild<Value>(script: string, request: unknown, limits: 
   }
 }
 
-export function startChild(script: string, memoryBytes = defaultMemoryBytes): Child {
+export function startChild(script: string, memoryBytes = defaultMemoryBytes): ParserProcess {
   const heap = Math.round((memoryBytes / megabyte) * 0.75);
   const child = spawn(
     process.execPath,

@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { read, utils, type WorkSheet } from "@e965/xlsx";
 import { messageOf } from "../../protocol/base/errors.ts";
-import { type Parsed, type Section, shortened, UnreadableFile } from "./parsed.ts";
+import { type ParsedDocument, type ParsedSection, shortened, UnreadableFile } from "./parsed.ts";
 
 const mostSheets = 20;
 const sampleRows = 5;
 const mostColumns = 100;
 
 /** `whole`: all rows as sections of tab-separated lines; else what describes the workbook. */
-export async function parseXlsx(path: string, { whole }: { readonly whole: boolean }): Promise<Parsed> {
+export async function parseXlsx(path: string, { whole }: { readonly whole: boolean }): Promise<ParsedDocument> {
   try {
     const book = read(await readFile(path), {
       ...(whole ? {} : { sheetRows: sampleRows + 1 }),
@@ -51,8 +51,8 @@ function rowCountOf(sheet: WorkSheet): number {
 }
 
 /** Each begins with the headers, so that a passage says what its columns are. */
-function sectionsOf(name: string, [headers = [], ...rows]: string[][], perSection = 200): Section[] {
-  const sections: Section[] = [];
+function sectionsOf(name: string, [headers = [], ...rows]: string[][], perSection = 200): ParsedSection[] {
+  const sections: ParsedSection[] = [];
   for (let at = 0; at < rows.length; at += perSection) {
     const lines = [headers, ...rows.slice(at, at + perSection)].map((row) => row.join("\t"));
     sections.push({ text: lines.join("\n"), headings: [name] });

@@ -1,6 +1,6 @@
 import type { Caller } from "../../protocol/base/callers.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
-import type { Retrieval } from "../../protocol/knowledge/chunks.ts";
+import type { RetrievalMode } from "../../protocol/knowledge/chunks.ts";
 import type { Collection } from "../../store/knowledge/collections.ts";
 import type { Collections } from "../documents/collections.ts";
 
@@ -31,7 +31,7 @@ export async function chosenCollections(
 }
 
 export type SearchGroup = {
-  readonly retrieval: Retrieval;
+  readonly retrieval: RetrievalMode;
   readonly weight: number;
   readonly members: readonly Collection[];
 };
@@ -39,9 +39,9 @@ export type SearchGroup = {
 /** Those that are searched in the same way are searched together. */
 export function groupsOf(
   collections: readonly Collection[],
-  { retrieval, weight }: { readonly retrieval?: Retrieval | undefined; readonly weight?: number | undefined },
+  { retrieval, weight }: { readonly retrieval?: RetrievalMode | undefined; readonly weight?: number | undefined },
 ): readonly SearchGroup[] {
-  const groups = new Map<string, { retrieval: Retrieval; weight: number; members: Collection[] }>();
+  const groups = new Map<string, { retrieval: RetrievalMode; weight: number; members: Collection[] }>();
   for (const collection of collections) {
     const { settings, embeddingModel } = collection;
     const hasVectors = embeddingModel !== "none";

@@ -2,12 +2,18 @@ import type { CandidateView, PassageView, TraceView } from "../../protocol/knowl
 import type { Caller } from "../../protocol/base/callers.ts";
 import { InvalidInput, messageOf } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
-import type { Retrieval as RetrievalKind } from "../../protocol/knowledge/chunks.ts";
+import type { RetrievalMode as RetrievalKind } from "../../protocol/knowledge/chunks.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Database } from "../../store/driver/database.ts";
 import type { Collection } from "../../store/knowledge/collections.ts";
 import type { SearchFilters } from "../../store/knowledge/filters.ts";
-import type { Candidate, Passage, Search, SearchedCollection, SearchTrace } from "../../store/knowledge/search.ts";
+import type {
+  Candidate,
+  Passage,
+  SearchPassages,
+  SearchedCollection,
+  SearchTrace,
+} from "../../store/knowledge/search.ts";
 import { addTrace, type StoredTrace } from "../../store/knowledge/traces.ts";
 import { chosenCollections, groupsOf } from "./choose-collections.ts";
 import type { Knowledge } from "../knowledge.ts";
@@ -49,7 +55,7 @@ export type RetrieveOptions = {
   readonly knowledge: Pick<Knowledge, "embedder"> & {
     readonly collections: Pick<Knowledge["collections"], "find" | "list">;
   };
-  readonly search: Search;
+  readonly search: SearchPassages;
   /** By name. */
   readonly rerankers: ReadonlyMap<string, Reranker>;
   /** Of collections that name none. */
@@ -70,7 +76,7 @@ export type Traces = {
 };
 
 /** Finding passages, and how they were found. */
-export type Retrieval = {
+export type PassageSearch = {
   readonly retrieve: Retrieve;
   readonly traces: Traces;
   /** By name: which collections may name, and which is asked where they name none. */
@@ -250,13 +256,13 @@ function candidatesOf(
 }
 
 /** Why a candidate is not among the passages. `rank`: others are before it; `tokens`: it does not fit any more; `same`: its text is there already. */
-type Cut = NonNullable<CandidateView["cut"]>;
+type CutReason = NonNullable<CandidateView["cut"]>;
 
 /** In their order: as many as are wanted and have room together. The first one is always taken. */
 function cutPassages<Each extends Pick<Passage, "text" | "tokens">>(
   passages: readonly Each[],
   { limit, tokens }: { readonly limit: number; readonly tokens: number },
-): readonly { readonly passage: Each; readonly cut?: Cut }[] {
+): readonly { readonly passage: Each; readonly cut?: CutReason }[] {
   const texts = new Set<string>();
   let left = tokens;
   return passages.map((passage) => {

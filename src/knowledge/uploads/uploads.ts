@@ -39,35 +39,35 @@ export type UploadsOptions = {
   readonly refusal?: string | undefined;
 };
 
-type Owner = Pick<Caller, "userId" | "name">;
+type UploadOwner = Pick<Caller, "userId" | "name">;
 type Bytes = AsyncIterable<Uint8Array>;
 
 /** Files of people, kept until they are deleted. Each verb throws NotFound for what is not the caller's. */
 export type Uploads = {
   /** A place for a file that comes in pieces, from `append`. */
-  begin(owner: Owner, file: { readonly name: string; readonly bytes: number }): Promise<Upload>;
+  begin(owner: UploadOwner, file: { readonly name: string; readonly bytes: number }): Promise<Upload>;
   /**
    * The next piece; `offset` is what is here already, or `start` to begin anew. Throws Conflict `wrong_offset`. With the last
    * one it is read.
    */
   append(
-    owner: Owner,
+    owner: UploadOwner,
     id: string,
     piece: { readonly offset: number | "start"; readonly bytes: Bytes },
   ): Promise<Upload>;
   /** A whole file, of unknown length. */
-  receive(owner: Owner, file: { readonly name: string; readonly bytes: Bytes }): Promise<Upload>;
-  get(owner: Owner, id: string): Promise<Upload>;
+  receive(owner: UploadOwner, file: { readonly name: string; readonly bytes: Bytes }): Promise<Upload>;
+  get(owner: UploadOwner, id: string): Promise<Upload>;
   /** How much of it is here. */
   offsetOf(upload: Upload): Promise<number>;
-  list(owner: Owner, page: { readonly before?: string; readonly limit: number }): Promise<readonly Upload[]>;
-  remove(owner: Owner, id: string): Promise<void>;
+  list(owner: UploadOwner, page: { readonly before?: string; readonly limit: number }): Promise<readonly Upload[]>;
+  remove(owner: UploadOwner, id: string): Promise<void>;
   /** Of whoever it is, if it is there: because it is old, or its owner goes. */
   removeById(id: string): Promise<void>;
   /** Where its bytes are. */
   placeOf(upload: Pick<Upload, "file">): string;
   /** As messages bring them. Throws Conflict `file_incomplete`. */
-  attach(owner: Owner, ids: readonly string[]): Promise<readonly AttachedFile[]>;
+  attach(owner: UploadOwner, ids: readonly string[]): Promise<readonly AttachedFile[]>;
   /** An image as a `data:` URL; undefined: it is gone, or too large for any model. */
   imageUrl(id: string, userId: string): Promise<string | undefined>;
   /** Removes what was begun a day ago and never finished. */
@@ -101,7 +101,7 @@ export function createUploads(options: UploadsOptions): Uploads {
   const reading = createFairQueue(readers);
 
   const place = async (
-    { userId, name: userName }: Owner,
+    { userId, name: userName }: UploadOwner,
     { name, bytes }: { readonly name: string; readonly bytes: number | { readonly most: number } },
   ) => {
     checkFiles();

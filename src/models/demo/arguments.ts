@@ -87,9 +87,9 @@ export function argumentsFrom(
 /** Optional properties that are likely meant by what a sentence says. */
 const contentNames = /^(title|name|text|content|message|query|question|search|input|prompt|description)$/i;
 
-type Place = { readonly schema: JsonSchema; readonly required: boolean; readonly offered: boolean };
+type ArgumentSlot = { readonly schema: JsonSchema; readonly required: boolean; readonly offered: boolean };
 
-function valueFor(name: string, plain: JsonSchema, supply: Supply, place: Place): unknown {
+function valueFor(name: string, plain: JsonSchema, supply: Supply, place: ArgumentSlot): unknown {
   const otherwise = () => (place.required ? schemaInstance(plain, place.schema) : undefined);
   const words = wordsOf(supply.sentence);
   if (Array.isArray(plain["enum"]))

@@ -6,7 +6,7 @@ import type { Adapter } from "../transport/adapter.ts";
 import { AnswerWriter } from "../transport/answer-writer.ts";
 import { doneSince, formatOf, textOf, roomFormat } from "./formats.ts";
 import { introduction, label } from "./introduction.ts";
-import { nextOf, type Call, type Next } from "./next-step.ts";
+import { nextOf, type PlannedCall, type DemoStep } from "./next-step.ts";
 
 import { propertiesOf, schemaInstance } from "./schema-instance.ts";
 
@@ -44,10 +44,10 @@ export function createDemo(): Adapter {
 }
 
 /** `aside`: what must be said beside a text that has no room for it. */
-type Plan = { readonly calls: readonly Call[] } | { readonly text: string; readonly aside?: string };
+type DemoAnswer = { readonly calls: readonly PlannedCall[] } | { readonly text: string; readonly aside?: string };
 
 /** What to do next, seen from the last thing a person said and what was done since. */
-function planFor(request: ModelRequest): Plan {
+function planFor(request: ModelRequest): DemoAnswer {
   if (request.messages.some((message) => message.role === "system" && mayPass.test(textOf(message))))
     return { text: "[pass]" };
   const format = formatOf(request) ?? roomFormat(request);
@@ -65,7 +65,7 @@ function planFor(request: ModelRequest): Plan {
   return finalText(request, next && "text" in next ? next.text : introduction(sentence, work.tools));
 }
 
-function withFiles(next: Next | undefined, files: ReadonlyMap<string, string>): Next | undefined {
+function withFiles(next: DemoStep | undefined, files: ReadonlyMap<string, string>): DemoStep | undefined {
   if (!next || "text" in next) return next;
   return { calls: next.calls.map(({ tool, input }) => ({ tool, input: withPaths(input, files) })) };
 }
@@ -83,7 +83,7 @@ function saidIn(text: string): { readonly said: string; readonly files: Readonly
 }
 
 /** Whoever names a file that came with the message means it where it is. */
-function withPaths(input: Call["input"], files: ReadonlyMap<string, string>): Call["input"] {
+function withPaths(input: PlannedCall["input"], files: ReadonlyMap<string, string>): PlannedCall["input"] {
   return Object.fromEntries(
     Object.entries(input).map(([key, value]) => [key, (typeof value === "string" && files.get(value)) || value]),
   );
@@ -95,7 +95,7 @@ function offered(request: ModelRequest): readonly ToolSchema[] {
   return typeof toolChoice === "object" ? tools.filter(({ name }) => name === toolChoice.name) : tools;
 }
 
-function finalText(request: ModelRequest, text: string): Plan {
+function finalText(request: ModelRequest, text: string): DemoAnswer {
   const { format } = request;
   if (format?.type === "json-schema") {
     const instance = schemaInstance(format.schema);

@@ -1,25 +1,25 @@
 import type { JsonSchema, ModelMessage, ModelRequest, ToolSchema } from "../../protocol/agents/models.ts";
 import { closedBlocks } from "../../protocol/base/closed-blocks.ts";
 import { introduction, label, shortIntroduction } from "./introduction.ts";
-import { tell, wishesIn, type Next, type Result, type Work } from "./next-step.ts";
+import { tell, wishesIn, type DemoStep, type CallResult, type DemoRequest } from "./next-step.ts";
 import { propertiesOf } from "./schema-instance.ts";
 
 /**
  * What the built-in strategies ask for in words, of models that call tools by writing. Each is known by what its prompt says;
  * one that an operator has rewritten is answered as plain conversation.
  */
-export type Format = {
+export type CallFormat = {
   /** What a person asked, as it stands in the request. */
   readonly said: string;
-  readonly work: Omit<Work, "sentence">;
+  readonly work: Omit<DemoRequest, "sentence">;
   /** Calls are a part of the text; else they are made as usual, and only texts are written. */
   readonly writesCalls: boolean;
   /** Undefined: nothing fits. */
-  readonly write: (next: Next | undefined, sentence: string) => string;
+  readonly write: (next: DemoStep | undefined, sentence: string) => string;
 };
 
 /** The format that a request asks for; a text where what to say stands in it; undefined: none, it is plain conversation. */
-export function formatOf(request: ModelRequest): Format | string | undefined {
+export function formatOf(request: ModelRequest): CallFormat | string | undefined {
   const system = request.messages.find((message) => message.role === "system");
   const instructions = textOf(system);
   const last = textOf(request.messages.findLast((message) => message.role === "user"));
@@ -34,7 +34,7 @@ export function formatOf(request: ModelRequest): Format | string | undefined {
   );
 }
 
-function planFormat(request: ModelRequest, instructions: string, last: string): Format | string | undefined {
+function planFormat(request: ModelRequest, instructions: string, last: string): CallFormat | string | undefined {
   if (/^The plan for the request can't go on as it is:/m.test(last)) return JSON.stringify({ steps: [] });
   const brought = firstBlock(last, /^What the steps have brought:\n/gm, /\n\nNow write the answer to the user/g);
   if (brought !== undefined) return `${brought.replaceAll(/^\d+\. .* \[done\]\n/gm, "")}\n\n${label}`;
@@ -64,7 +64,7 @@ function firstBlock(text: string, beginning: RegExp, end: RegExp): string | unde
 }
 
 /** Lines of thought, action and observation. */
-function thoughtFormat(instructions: string, last: string): Format | string {
+function thoughtFormat(instructions: string, last: string): CallFormat | string {
   const at = last.lastIndexOf("\n\nYour work on the request");
   const said = at === -1 ? last.split("\n\n", 1)[0]! : last.slice(0, at);
   const actions = at === -1 ? [] : actionsIn(last.slice(at));
@@ -97,7 +97,7 @@ function thoughtFormat(instructions: string, last: string): Format | string {
 }
 
 /** The calls that a scratchpad tells of, with what came of them. */
-function actionsIn(scratchpad: string): readonly Result[] {
+function actionsIn(scratchpad: string): readonly CallResult[] {
   const [, ...parts] = scratchpad.replace(/\n\nWrite the next step now[^]*$/, "").split(/^Action: /m);
   return parts.map((part) => {
     const [, failure] = /^Observation: it failed: ([^]*?)(?=\n(?:Thought|Observation): |$(?![^]))/m.exec(part) ?? [];
@@ -108,7 +108,7 @@ function actionsIn(scratchpad: string): readonly Result[] {
 }
 
 /** One JSON action: use a tool, hand over, or answer. */
-function actionFormat(request: ModelRequest, instructions: string): Format | undefined {
+function actionFormat(request: ModelRequest, instructions: string): CallFormat | undefined {
   if (request.format?.type !== "json-schema" || request.format.name !== "action") return undefined;
   const { tool, target_agent: target } = propertiesOf(request.format.schema) as Record<string, JsonSchema | undefined>;
   const [names, agents] = [namesIn(tool), namesIn(target)];
@@ -143,7 +143,7 @@ function actionFormat(request: ModelRequest, instructions: string): Format | und
 function stepsIn(context: string, query: string) {
   let task: string | undefined;
   let rounds: string[] = [];
-  let results: Result[] = [];
+  let results: CallResult[] = [];
   for (const [, kind, content = ""] of context.matchAll(
     /^\[(\S+ step \d+|tool \S+ output)\] ([^]*?)(?=\n\[|$(?![^]))/gm,
   )) {
@@ -199,7 +199,7 @@ function schemaOf(kind: string): JsonSchema {
 }
 
 /** What was called since a person last spoke, and what came of it. */
-export function doneSince(messages: readonly ModelMessage[]): Pick<Work, "rounds" | "results"> {
+export function doneSince(messages: readonly ModelMessage[]): Pick<DemoRequest, "rounds" | "results"> {
   const since = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1);
   return {
     rounds: since.flatMap((message) =>
@@ -222,7 +222,7 @@ export function textOf(message: ModelMessage | undefined): string {
 const lines = /^\[@[^\]\s]+\]: ([^]*?)(?=\n\[@[^\]\s]+\]: |$(?![^]))/gm;
 
 /** In a room it follows what was said last by anybody but a demo, and where it can't, says so in one line without quoting. */
-export function roomFormat(request: ModelRequest): Format | string | undefined {
+export function roomFormat(request: ModelRequest): CallFormat | string | undefined {
   const { messages, tools = [], toolChoice } = request;
   if (!/^\[@[^\]\s]+\]: /.test(textOf(messages.findLast(({ role }) => role === "user")))) return undefined;
   // What it has answered is not done again.

@@ -3,27 +3,27 @@ import { argumentsFrom, contentOf, quotedIn } from "./arguments.ts";
 import { chooseTool, verbOf, nameWords, thingWords, wordsOf } from "./choose-tool.ts";
 import { propertiesOf, requiredOf } from "./schema-instance.ts";
 
-export type Call = { readonly tool: string; readonly input: Readonly<Record<string, unknown>> };
-export type Result = { readonly name: string; readonly content: string; readonly isError: boolean };
+export type PlannedCall = { readonly tool: string; readonly input: Readonly<Record<string, unknown>> };
+export type CallResult = { readonly name: string; readonly content: string; readonly isError: boolean };
 
 /** What was asked, and what was done of it. */
-export type Work = {
+export type DemoRequest = {
   readonly sentence: string;
   readonly tools: readonly ToolSchema[];
   /** Of each round so far its first call. */
   readonly rounds: readonly string[];
-  readonly results: readonly Result[];
+  readonly results: readonly CallResult[];
   /** Some tool must be called, whether one fits or not. */
   readonly forced?: boolean;
 };
 
 /** `done`: whether that is what the results say; else nothing fits, or something failed. */
-export type Next = { readonly calls: readonly Call[] } | { readonly text: string; readonly done: boolean };
+export type DemoStep = { readonly calls: readonly PlannedCall[] } | { readonly text: string; readonly done: boolean };
 
-type Wish = { readonly clause: string; readonly tool: ToolSchema };
+type ToolMatch = { readonly clause: string; readonly tool: ToolSchema };
 
 /** What a sentence asks for that a tool can do, in order. */
-export function wishesIn(sentence: string, tools: readonly ToolSchema[], forced = false): readonly Wish[] {
+export function wishesIn(sentence: string, tools: readonly ToolSchema[], forced = false): readonly ToolMatch[] {
   return clausesOf(sentence).flatMap((clause) => {
     const tool = chooseTool(clause, tools) ?? (forced ? tools[0] : undefined);
     return tool ? [{ clause, tool }] : [];
@@ -31,7 +31,7 @@ export function wishesIn(sentence: string, tools: readonly ToolSchema[], forced 
 }
 
 /** What to do next; undefined if there is nothing that a tool fits. */
-export function nextOf({ sentence, tools, rounds, results, forced = false }: Work): Next | undefined {
+export function nextOf({ sentence, tools, rounds, results, forced = false }: DemoRequest): DemoStep | undefined {
   const wishes = wishesIn(sentence, tools, forced);
   let done = 0;
   for (const name of rounds) if (name === wishes[done]?.tool.name) done++;
@@ -59,9 +59,9 @@ function clausesOf(sentence: string): readonly string[] {
     .filter(Boolean);
 }
 
-type Surroundings = {
+type DemoContext = {
   readonly tools: readonly ToolSchema[];
-  readonly looked: Result | undefined;
+  readonly looked: CallResult | undefined;
   readonly mayLook: boolean;
 };
 
@@ -69,8 +69,8 @@ type Surroundings = {
 function callsFor(
   clause: string,
   tool: ToolSchema,
-  { tools, looked, mayLook }: Surroundings,
-): readonly Call[] | undefined {
+  { tools, looked, mayLook }: DemoContext,
+): readonly PlannedCall[] | undefined {
   const key = numberKey(tool);
   const named = /(?<![\w.])#?\d+(?!\w|\.[\w.]*\w)/.test(clause);
   if (key !== undefined && !named) {
@@ -119,7 +119,7 @@ function numberIn(listing: string, titles: readonly string[]): number | undefine
   return undefined;
 }
 
-export function tell({ name, content, isError }: Result): string {
+export function tell({ name, content, isError }: CallResult): string {
   return isError ? `${name} failed: ${content.slice(0, 2000)}` : tellResult(name, content);
 }
 

@@ -6,7 +6,7 @@ export type Reply =
   | { readonly status: number; readonly body: unknown }
   | { readonly problem: "refused" | "timed-out" | "not-it"; readonly detail: string };
 
-export type AskOptions = {
+export type JsonRequestOptions = {
   readonly timeoutMs: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Makes it a POST of this as JSON. */
@@ -17,7 +17,10 @@ export type AskOptions = {
 const longestReply = 4 << 20;
 
 /** One small question to a server. Never throws: what goes wrong is a reply too. A body that is no JSON is undefined. */
-export async function askJson(url: string | URL, { timeoutMs, headers, body, dispatcher }: AskOptions): Promise<Reply> {
+export async function askJson(
+  url: string | URL,
+  { timeoutMs, headers, body, dispatcher }: JsonRequestOptions,
+): Promise<Reply> {
   try {
     const response = await request(url, {
       signal: AbortSignal.timeout(timeoutMs),

@@ -1,5 +1,5 @@
 import type { ModelConfig } from "../config.ts";
-import { chooseBackend, probeBackends, type BackendWish, type Probe, type ProbeOptions } from "./probe.ts";
+import { chooseBackend, probeBackends, type BackendWish, type BackendProbe, type ProbeOptions } from "./probe.ts";
 
 export type ChooseOptions = {
   /** As configured. */
@@ -16,7 +16,7 @@ export type ModelChoice = {
   /** Ids of those that admins have defined. */
   readonly ofAdmins: readonly string[];
   /** What was looked for on this machine; empty if nothing had to be. */
-  readonly probes: readonly Probe[];
+  readonly probes: readonly BackendProbe[];
   /** What `default` is, in words for a person. */
   readonly detail: string;
   /** Nothing was configured or found: `default` is rules, not a model. */

@@ -34,7 +34,7 @@ async function askAllWays(wish: FindWish, dispatcher: Dispatcher): Promise<Found
   const given = base.href.replace(/(?<!\/)\/+$/, "");
   const root = given.replace(/\/(v1|api)$/, "");
   const bearer: WayToAsk["headers"] = wish.apiKey === undefined ? {} : { authorization: `Bearer ${wish.apiKey}` };
-  const ask = async (way: WayToAsk): Promise<Asked> => {
+  const ask = async (way: WayToAsk): Promise<ModelLookup> => {
     const reply = await askJson(way.url, { timeoutMs, headers: { ...way.headers, ...wish.headers }, dispatcher });
     return { ...way, ...outcomeOf(reply, way) };
   };
@@ -87,10 +87,10 @@ type WayToAsk = {
   readonly field: string;
   readonly headers: Readonly<Record<string, string>>;
 };
-type Outcome = { readonly outcome: string; readonly models?: readonly string[]; readonly wantsKey?: true };
-type Asked = WayToAsk & Outcome;
+type LookupOutcome = { readonly outcome: string; readonly models?: readonly string[]; readonly wantsKey?: true };
+type ModelLookup = WayToAsk & LookupOutcome;
 
-function outcomeOf(reply: Reply, { list, field }: WayToAsk): Outcome {
+function outcomeOf(reply: Reply, { list, field }: WayToAsk): LookupOutcome {
   if ("problem" in reply) return { outcome: reply.detail };
   const { status, body } = reply;
   if (status === 401 || status === 403)

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { collect } from "../../../test/model-servers/collect.ts";
 import { startModelServer } from "../../../test/model-servers/model-server.ts";
 import { chooseBackend, probeBackends } from "./probe.ts";
-import type { Probe } from "./probe.ts";
+import type { BackendProbe } from "./probe.ts";
 import { createModels } from "../registry.ts";
 
 /** A port where nothing listens. */
@@ -15,7 +15,8 @@ async function closedUrl(): Promise<string> {
   return server.url;
 }
 
-const outcomes = (probes: readonly Probe[]) => Object.fromEntries(probes.map(({ kind, outcome }) => [kind, outcome]));
+const outcomes = (probes: readonly BackendProbe[]) =>
+  Object.fromEntries(probes.map(({ kind, outcome }) => [kind, outcome]));
 
 test("each kind is found, and the model that is chosen answers", async (t) => {
   const servers = {
@@ -72,7 +73,11 @@ test("why a miss is a miss", async (t) => {
 });
 
 test("the choice: auto is Ollama, then llama.cpp; a named one is taken though it is away", () => {
-  const probe = (kind: Probe["kind"], outcome: Probe["outcome"], models: string[] = []): Probe => ({
+  const probe = (
+    kind: BackendProbe["kind"],
+    outcome: BackendProbe["outcome"],
+    models: string[] = [],
+  ): BackendProbe => ({
     kind,
     outcome,
     models,

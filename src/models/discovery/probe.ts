@@ -5,7 +5,7 @@ import type { ModelConfig } from "../config.ts";
 export type BackendKind = "ollama" | "llamacpp" | "lmstudio";
 export type ProbeOutcome = "found" | "refused" | "timed-out" | "unauthorized" | "no-model" | "not-it" | "own-port";
 
-export type Probe = {
+export type BackendProbe = {
   readonly kind: BackendKind;
   readonly url: string;
   readonly outcome: ProbeOutcome;
@@ -39,7 +39,7 @@ const titles: Readonly<Record<BackendKind, string>> = {
 };
 
 /** Asks the usual places of model servers, all at once. Never throws: a miss is a result that says why. */
-export async function probeBackends(options: ProbeOptions): Promise<readonly Probe[]> {
+export async function probeBackends(options: ProbeOptions): Promise<readonly BackendProbe[]> {
   const { ownPort, timeoutMs = 400, urls, isAnothers } = options;
   return Promise.all(
     (Object.keys(defaultUrls) as BackendKind[]).map(async (kind) => {
@@ -58,17 +58,17 @@ function isOwn(url: string, ownPort: number): boolean {
   return Number(port) === ownPort && /^(localhost|127\.|0\.0\.0\.0|\[::1?\])/.test(hostname);
 }
 
-const ofAnother: Finding = {
+const ofAnother: ProbeResult = {
   outcome: "not-it",
   detail: "another user of this machine listens there; to use it, name it in colloquy.yaml",
   models: [],
   isAnothers: true,
 };
 
-type Ask = (path: string) => Promise<Reply>;
-type Finding = Omit<Probe, "kind" | "url">;
+type GetJson = (path: string) => Promise<Reply>;
+type ProbeResult = Omit<BackendProbe, "kind" | "url">;
 
-const look: Readonly<Record<BackendKind, (ask: Ask) => Promise<Finding>>> = {
+const look: Readonly<Record<BackendKind, (ask: GetJson) => Promise<ProbeResult>>> = {
   async ollama(ask) {
     const tags = await ask("/api/tags");
     return missOf(tags) ?? findingOf(namesIn(tags, "models", "name"), "Pull one: ollama pull gpt-oss:20b");
@@ -90,7 +90,7 @@ const look: Readonly<Record<BackendKind, (ask: Ask) => Promise<Finding>>> = {
   },
 };
 
-function missOf(reply: Reply): Finding | undefined {
+function missOf(reply: Reply): ProbeResult | undefined {
   if ("problem" in reply) return { outcome: reply.problem, detail: reply.detail, models: [] };
   if (reply.status === 401 || reply.status === 403)
     return { outcome: "unauthorized", detail: `it wants a key (${reply.status})`, models: [] };
@@ -99,7 +99,7 @@ function missOf(reply: Reply): Finding | undefined {
   return undefined;
 }
 
-function findingOf(names: readonly string[] | undefined, advice: string): Finding {
+function findingOf(names: readonly string[] | undefined, advice: string): ProbeResult {
   if (!names) return { outcome: "not-it", detail: "something else answers there", models: [] };
   // Embedding models do not chat.
   const models = names.filter((name) => !/embed|\bbge\b|bge-|rerank/i.test(name));
@@ -123,10 +123,10 @@ export type BackendWish = {
   readonly ollamaModel?: string;
   readonly temperature?: number;
 };
-export type ChosenBackend = { readonly probe?: Probe; readonly config?: ModelConfig; readonly detail: string };
+export type ChosenBackend = { readonly probe?: BackendProbe; readonly config?: ModelConfig; readonly detail: string };
 
 /** Which backend to use, in words too. `auto` takes Ollama before llama.cpp. A backend that was named is taken even if it is away, so that its failure shows. */
-export function chooseBackend(probes: readonly Probe[], wish: BackendWish = {}): ChosenBackend {
+export function chooseBackend(probes: readonly BackendProbe[], wish: BackendWish = {}): ChosenBackend {
   const { backend } = wish;
   const kinds: readonly BackendKind[] =
     backend === undefined
@@ -148,14 +148,14 @@ export function chooseBackend(probes: readonly Probe[], wish: BackendWish = {}):
   return { ...(named && { probe: named }), ...(config && { config }), detail: misses };
 }
 
-function nameFor(probe: Probe, wish: BackendWish): string {
+function nameFor(probe: BackendProbe, wish: BackendWish): string {
   if (probe.kind === "ollama" && wish.ollamaModel) return wish.ollamaModel;
   // llama.cpp serves the one model it was started with, whatever name is asked for.
   return probe.models[0] ?? (probe.kind === "llamacpp" ? "default" : "");
 }
 
 /** The entry of `models:` for a server that was probed; its id is the server's kind. */
-function configOf(probe: Probe, wish: BackendWish): ModelConfig {
+function configOf(probe: BackendProbe, wish: BackendWish): ModelConfig {
   const options = wish.temperature === undefined ? undefined : { options: { temperature: wish.temperature } };
   const model = nameFor(probe, wish);
   if (probe.kind === "ollama") return { id: "ollama", provider: "ollama", baseUrl: probe.url, model, ...options };

@@ -1,10 +1,10 @@
 import { ModelError } from "../../protocol/base/errors.ts";
-import type { ContentPart, ModelMessage, ModelRequest } from "../../protocol/agents/models.ts";
+import type { ModelContentPart, ModelMessage, ModelRequest } from "../../protocol/agents/models.ts";
 import { askJson, fieldOf } from "./ask-json.ts";
 import { isPrivateHost } from "./ask-context-size.ts";
 import type { ProviderConfig } from "../config.ts";
 import { endpoint } from "../transport/endpoint.ts";
-import type { Connection } from "../transport/http-adapter.ts";
+import type { ModelTransport } from "../transport/http-adapter.ts";
 
 /** Whether a model takes pictures; undefined: nobody knows, so it is shown them. Never throws, and is asked only where there are some. */
 export type VisionSupport = () => Promise<boolean | undefined>;
@@ -14,7 +14,7 @@ const timeoutMs = 1000;
 /** As it is configured, else what the server says, else what is known of the family. A server that did not answer is asked again. */
 export function visionSupportOf(
   config: ProviderConfig,
-  connection: Pick<Connection, "dispatcher" | "isOwn">,
+  connection: Pick<ModelTransport, "dispatcher" | "isOwn">,
 ): VisionSupport {
   if (config.provider === "demo") return async () => undefined;
   const { vision } = config;
@@ -26,7 +26,7 @@ export function visionSupportOf(
 
 async function askServer(
   config: Exclude<ProviderConfig, { readonly provider: "demo" }>,
-  { dispatcher, isOwn }: Pick<Connection, "dispatcher" | "isOwn">,
+  { dispatcher, isOwn }: Pick<ModelTransport, "dispatcher" | "isOwn">,
 ): Promise<boolean | undefined> {
   if (config.provider !== "ollama" && config.provider !== "openai") return undefined;
   const headers = { ...(config.apiKey && { authorization: `Bearer ${config.apiKey}` }), ...config.headers };
@@ -97,7 +97,7 @@ export function withoutPictures(request: ModelRequest): ModelRequest {
   return { ...request, messages };
 }
 
-function lineFor({ name, url }: Extract<ContentPart, { type: "image" }>): string {
+function lineFor({ name, url }: Extract<ModelContentPart, { type: "image" }>): string {
   const type = /^data:([^;,]{1,100})/.exec(url)?.[1];
   const what = [name === undefined ? "A picture" : `The picture ${name}`, type && `(${type})`]
     .filter(Boolean)
@@ -105,6 +105,6 @@ function lineFor({ name, url }: Extract<ContentPart, { type: "image" }>): string
   return `[${what} is not shown here: this model takes no pictures.]`;
 }
 
-function partsOf(message: ModelMessage): readonly ContentPart[] {
+function partsOf(message: ModelMessage): readonly ModelContentPart[] {
   return message.role === "user" && typeof message.content !== "string" ? message.content : [];
 }

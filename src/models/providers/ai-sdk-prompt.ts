@@ -7,7 +7,7 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import type { ContentPart, ModelMessage, ModelRequest, ModelSettings } from "../../protocol/agents/models.ts";
+import type { ModelContentPart, ModelMessage, ModelRequest, ModelSettings } from "../../protocol/agents/models.ts";
 import { argumentsObject, outgoingCallId, dataUrl } from "./request-values.ts";
 
 import type { AiSdkConfig } from "../config.ts";
@@ -100,7 +100,7 @@ function messageOf(message: Exclude<ModelMessage, { role: "tool" }>): LanguageMo
   }
 }
 
-function contentOf(part: ContentPart): LanguageModelV4TextPart | LanguageModelV4FilePart {
+function contentOf(part: ModelContentPart): LanguageModelV4TextPart | LanguageModelV4FilePart {
   if (part.type === "text") return { type: "text", text: part.text };
   const image = dataUrl(part.url);
   return image

@@ -1,7 +1,7 @@
 import type { FinishReason, Usage } from "../../protocol/agents/models.ts";
 import type { AnswerWriter } from "../transport/answer-writer.ts";
 import { argumentsObject } from "./request-values.ts";
-import { Cut, NotTheProtocol, Reported, objectOf } from "../transport/wire.ts";
+import { StreamCutOff, NotTheProtocol, Reported, objectOf } from "../transport/wire.ts";
 import type { AnswerReader } from "../transport/wire.ts";
 
 /** Blocks of thinking with their signatures: the provider wants them back before the calls they led to. */
@@ -13,8 +13,8 @@ export function thinkingOf(opaque: unknown): readonly object[] {
   return provider === "anthropic" && Array.isArray(blocks) ? blocks : [];
 }
 
-type Block = { type?: unknown; id?: unknown; name?: unknown; text?: unknown; thinking?: unknown };
-type Delta = {
+type AnthropicBlock = { type?: unknown; id?: unknown; name?: unknown; text?: unknown; thinking?: unknown };
+type AnthropicDelta = {
   type?: unknown;
   text?: unknown;
   partial_json?: unknown;
@@ -23,20 +23,20 @@ type Delta = {
   citation?: unknown;
   stop_reason?: unknown;
 };
-type RawUsage = {
+type AnthropicUsage = {
   input_tokens?: unknown;
   output_tokens?: unknown;
   cache_read_input_tokens?: unknown;
   cache_creation_input_tokens?: unknown;
 };
-type Payload = {
+type AnthropicPayload = {
   type?: unknown;
   index?: unknown;
   error?: unknown;
-  message?: { usage?: RawUsage | null } | null;
-  content_block?: Block | null;
-  delta?: Delta | null;
-  usage?: RawUsage | null;
+  message?: { usage?: AnthropicUsage | null } | null;
+  content_block?: AnthropicBlock | null;
+  delta?: AnthropicDelta | null;
+  usage?: AnthropicUsage | null;
   content?: unknown;
   stop_reason?: unknown;
 };
@@ -64,7 +64,7 @@ export class AnthropicReader implements AnswerReader {
   readonly #content: object[] = [];
   /** Of the requests before a pause, and of this one. */
   readonly #usages: (Usage | undefined)[] = [];
-  #usage: RawUsage = {};
+  #usage: AnthropicUsage = {};
   #reason: unknown;
   #calls = 0;
   #forCaller = 0;
@@ -81,7 +81,7 @@ export class AnthropicReader implements AnswerReader {
   }
 
   event(payload: unknown): void {
-    const event = objectOf(payload) as Payload;
+    const event = objectOf(payload) as AnthropicPayload;
     switch (event.type) {
       case "message_start":
         this.#count(event.message?.usage);
@@ -107,10 +107,10 @@ export class AnthropicReader implements AnswerReader {
   }
 
   whole(body: unknown): void {
-    const { type, error, content, usage, stop_reason } = objectOf(body) as Payload;
+    const { type, error, content, usage, stop_reason } = objectOf(body) as AnthropicPayload;
     if (type === "error" || error) throw new Reported(error);
     if (!Array.isArray(content)) throw new NotTheProtocol("a message without content");
-    for (const [index, block] of (content as (Block | null)[]).entries()) {
+    for (const [index, block] of (content as (AnthropicBlock | null)[]).entries()) {
       this.#open.set(index, this.#openBlock(block ?? {}));
       this.#closeBlock(index);
     }
@@ -123,17 +123,17 @@ export class AnthropicReader implements AnswerReader {
   goOn(body: object): object {
     this.paused = false;
     this.#reason = undefined;
-    const { messages } = body as { readonly messages: readonly Turn[] };
+    const { messages } = body as { readonly messages: readonly AnthropicTurn[] };
     // What the answer before this pause began with stands there already.
     const before = this.#usages.length > 1 ? messages.slice(0, -1) : messages;
     return { ...body, messages: [...before, { role: "assistant", content: [...this.#content] }] };
   }
 
   end(): void {
-    throw new Cut();
+    throw new StreamCutOff();
   }
 
-  #openBlock(block: Block): OpenBlock {
+  #openBlock(block: AnthropicBlock): OpenBlock {
     const open = { whole: { ...block }, input: "" };
     if (block.type === "text") this.#answer.text(textOr(block.text));
     if (block.type === "thinking") this.#answer.reasoning(textOr(block.thinking));
@@ -147,7 +147,7 @@ export class AnthropicReader implements AnswerReader {
     return { ...open, take: (text) => this.#answer.callArguments(call, text) };
   }
 
-  #delta(block: OpenBlock | undefined, delta: Delta): void {
+  #delta(block: OpenBlock | undefined, delta: AnthropicDelta): void {
     if (!block) throw new NotTheProtocol("a delta of a block that was not started");
     const { whole } = block;
     const longer = (field: "text" | "thinking" | "signature"): string => {
@@ -183,12 +183,12 @@ export class AnthropicReader implements AnswerReader {
     this.#content.push(input === "" ? whole : { ...whole, input: argumentsObject(input) });
   }
 
-  #count(usage: RawUsage | null | undefined): void {
+  #count(usage: AnthropicUsage | null | undefined): void {
     this.#usage = { ...this.#usage, ...usage };
   }
 
   #finish(): void {
-    if (this.#reason === undefined) throw new Cut();
+    if (this.#reason === undefined) throw new StreamCutOff();
     this.#usages.push(usageOf(this.#usage));
     this.#usage = {};
     const isPause = this.#reason === "pause_turn";
@@ -202,7 +202,7 @@ export class AnthropicReader implements AnswerReader {
   }
 }
 
-type Turn = { readonly role: string; readonly content: readonly object[] };
+type AnthropicTurn = { readonly role: string; readonly content: readonly object[] };
 
 function isThinking(block: object): boolean {
   return "type" in block && (block.type === "thinking" || block.type === "redacted_thinking");
@@ -224,7 +224,7 @@ const finishReasons = new Map<unknown, FinishReason>([
 ]);
 
 /** Tokens read from or written to a cache count apart on this wire, and are input all the same. */
-function usageOf(usage: RawUsage): Usage | undefined {
+function usageOf(usage: AnthropicUsage): Usage | undefined {
   const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage;
   if (typeof input_tokens !== "number" || typeof output_tokens !== "number") return undefined;
   const read = typeof cache_read_input_tokens === "number" ? cache_read_input_tokens : 0;

@@ -1,5 +1,5 @@
 import type {
-  ContentPart,
+  ModelContentPart,
   ModelCall,
   ModelMessage,
   ModelRequest,
@@ -13,7 +13,7 @@ import { argumentsObject, outgoingCallId, dataUrl } from "./request-values.ts";
 import type { AnthropicConfig } from "../config.ts";
 import { endpoint } from "../transport/endpoint.ts";
 import { serverSentEvents } from "../transport/framing.ts";
-import { createHttpAdapter, type Connection } from "../transport/http-adapter.ts";
+import { createHttpAdapter, type ModelTransport } from "../transport/http-adapter.ts";
 
 export const anthropicBaseUrl = "https://api.anthropic.com/v1";
 
@@ -24,7 +24,7 @@ const defaultMaxTokens = 8192;
 const formatTool = "answer";
 
 /** A model behind `POST <baseUrl>/messages`. */
-export function createAnthropic(config: AnthropicConfig, { dispatcher, timeouts, isOwn }: Connection): Adapter {
+export function createAnthropic(config: AnthropicConfig, { dispatcher, timeouts, isOwn }: ModelTransport): Adapter {
   return createHttpAdapter({
     id: config.id,
     name: config.model,
@@ -169,11 +169,11 @@ function systemText(request: ModelRequest): string {
   return texts.join("\n\n");
 }
 
-type Turn = { readonly role: "user" | "assistant"; readonly content: object[] };
+type PromptTurn = { readonly role: "user" | "assistant"; readonly content: object[] };
 
 /** Messages as turns of two sides: all results of one answer stand together, before any text. */
-function turns(messages: readonly ModelMessage[], thinks: boolean): readonly Turn[] {
-  const all: Turn[] = [];
+function turns(messages: readonly ModelMessage[], thinks: boolean): readonly PromptTurn[] {
+  const all: PromptTurn[] = [];
   for (const message of messages) {
     if (message.role === "system") continue;
     const role = message.role === "assistant" ? "assistant" : "user";
@@ -210,7 +210,7 @@ function userBlocks(message: Extract<ModelMessage, { role: "user" | "tool" }>): 
   return message.content.filter((part) => part.type !== "text" || part.text !== "").map(contentBlock);
 }
 
-function contentBlock(part: ContentPart): object {
+function contentBlock(part: ModelContentPart): object {
   if (part.type === "text") return part;
   const image = dataUrl(part.url);
   const source = image
@@ -219,7 +219,7 @@ function contentBlock(part: ContentPart): object {
   return { type: "image", source };
 }
 
-type Body = {
+type AnthropicBody = {
   readonly tools?: readonly object[];
   readonly system?: string | undefined;
   readonly messages: readonly { readonly role: string; readonly content: readonly object[] }[];
@@ -231,7 +231,7 @@ const mark = { cache_control: { type: "ephemeral" } } as const;
  * Marks how far the prompt will be the same at the next request: tools and instructions, and the conversation up to here. Only
  * where there are tools, since then more requests follow, and writing the cache costs more than it saves for one.
  */
-function withCacheMarks<Whole extends Body>(body: Whole): object {
+function withCacheMarks<Whole extends AnthropicBody>(body: Whole): object {
   const { tools = [], system, messages } = body;
   const last = messages.at(-1);
   return {

@@ -11,9 +11,9 @@ import { endpoint } from "../transport/endpoint.ts";
 import { ndjson } from "../transport/framing.ts";
 
 import { createHttpAdapter } from "../transport/http-adapter.ts";
-import type { Connection } from "../transport/http-adapter.ts";
+import type { ModelTransport } from "../transport/http-adapter.ts";
 
-import { Cut, NotTheProtocol, Reported, Unsendable, objectOf } from "../transport/wire.ts";
+import { StreamCutOff, NotTheProtocol, Reported, Unsendable, objectOf } from "../transport/wire.ts";
 import type { AnswerReader } from "../transport/wire.ts";
 
 export const ollamaBaseUrl = "http://localhost:11434";
@@ -24,7 +24,7 @@ const ollamaTimeouts = { ...defaultTimeouts, firstPartMs: 300_000, idleMs: 60_00
 const usualContext = 8192;
 
 /** A model behind Ollama's own `POST /api/chat`; only there can the context be set. */
-export function createOllama(config: OllamaConfig, { dispatcher, timeouts, isOwn }: Connection): Adapter {
+export function createOllama(config: OllamaConfig, { dispatcher, timeouts, isOwn }: ModelTransport): Adapter {
   const headers = { ...(config.apiKey && { authorization: `Bearer ${config.apiKey}` }), ...config.headers };
   const baseUrl = config.baseUrl ?? ollamaBaseUrl;
   const url = endpoint(baseUrl, "api/chat");
@@ -138,15 +138,15 @@ function bytesOf(url: string): string {
   return image.data;
 }
 
-type Payload = {
+type OllamaPayload = {
   error?: unknown;
-  message?: Message | null;
+  message?: OllamaMessage | null;
   done?: unknown;
   done_reason?: unknown;
   prompt_eval_count?: unknown;
   eval_count?: unknown;
 };
-type Message = { content?: unknown; thinking?: unknown; tool_calls?: unknown };
+type OllamaMessage = { content?: unknown; thinking?: unknown; tool_calls?: unknown };
 type Call = { id?: unknown; function?: { name?: unknown; arguments?: unknown } | null };
 
 class OllamaReader implements AnswerReader {
@@ -158,7 +158,7 @@ class OllamaReader implements AnswerReader {
   }
 
   event(payload: unknown): void {
-    const { error, message, done, done_reason, prompt_eval_count, eval_count } = objectOf(payload) as Payload;
+    const { error, message, done, done_reason, prompt_eval_count, eval_count } = objectOf(payload) as OllamaPayload;
     if (error) throw new Reported(error);
     if (message) this.#message(message);
     if (done !== true) return;
@@ -173,10 +173,10 @@ class OllamaReader implements AnswerReader {
   }
 
   end(): void {
-    if (!this.#answer.finished) throw new Cut();
+    if (!this.#answer.finished) throw new StreamCutOff();
   }
 
-  #message({ content, thinking, tool_calls }: Message): void {
+  #message({ content, thinking, tool_calls }: OllamaMessage): void {
     if (typeof thinking === "string") this.#answer.reasoning(thinking);
     if (typeof content === "string") this.#answer.text(content);
     if (!Array.isArray(tool_calls)) return;

@@ -1,10 +1,10 @@
 import type { FinishReason, Usage } from "../../protocol/agents/models.ts";
 import type { AnswerWriter } from "../transport/answer-writer.ts";
-import { Cut, NotTheProtocol, Reported, objectOf } from "../transport/wire.ts";
+import { StreamCutOff, NotTheProtocol, Reported, objectOf } from "../transport/wire.ts";
 import type { AnswerReader } from "../transport/wire.ts";
 
 /** What may stand in a chunk or a message; every value is checked where it is used. */
-type Delta = {
+type OpenAiDelta = {
   content?: unknown;
   refusal?: unknown;
   reasoning_content?: unknown;
@@ -12,15 +12,15 @@ type Delta = {
   tool_calls?: unknown;
   function_call?: CallDelta["function"];
 };
-type Choice = { delta?: Delta | null; message?: Delta | null; finish_reason?: unknown };
+type OpenAiChoice = { delta?: OpenAiDelta | null; message?: OpenAiDelta | null; finish_reason?: unknown };
 type CallDelta = { index?: unknown; id?: unknown; function?: { name?: unknown; arguments?: unknown } | null };
-type Payload = { error?: unknown; usage?: unknown; choices?: readonly (Choice | null)[] };
-type OpenCall = { readonly id: unknown; ours: number | undefined; held: string };
+type OpenAiPayload = { error?: unknown; usage?: unknown; choices?: readonly (OpenAiChoice | null)[] };
+type StreamedCall = { readonly id: unknown; ours: number | undefined; held: string };
 
 /** Reads an answer of chat completions, streamed or whole. */
 export class OpenAiReader implements AnswerReader {
   readonly #answer: AnswerWriter;
-  readonly #calls = new Map<unknown, OpenCall>();
+  readonly #calls = new Map<unknown, StreamedCall>();
   #lastCall: unknown;
   #finish: FinishReason | undefined;
   #refused = false;
@@ -41,7 +41,7 @@ export class OpenAiReader implements AnswerReader {
       if (this.#hasBegun) this.#finish ??= "stop";
       return this.end();
     }
-    const { error, usage, choices } = objectOf(payload) as Payload;
+    const { error, usage, choices } = objectOf(payload) as OpenAiPayload;
     if (error) throw new Reported(error);
     if (usage) this.#usage = usageOf(usage) ?? this.#usage;
     const choice = choices?.[0];
@@ -55,7 +55,7 @@ export class OpenAiReader implements AnswerReader {
   }
 
   whole(body: unknown): void {
-    const { error, usage, choices } = objectOf(body) as Payload;
+    const { error, usage, choices } = objectOf(body) as OpenAiPayload;
     if (error) throw new Reported(error);
     const choice = choices?.[0];
     if (!choice?.message) throw new NotTheProtocol("an answer without choices");
@@ -66,14 +66,14 @@ export class OpenAiReader implements AnswerReader {
   }
 
   end(): void {
-    if (this.#finish === undefined) throw new Cut();
+    if (this.#finish === undefined) throw new StreamCutOff();
     for (const call of this.#calls.values()) {
       if (call.ours === undefined) throw new NotTheProtocol("a tool call without a name");
     }
     this.#answer.finish(this.#refused ? "filter" : this.#finish, this.#usage);
   }
 
-  #delta(delta: Delta): void {
+  #delta(delta: OpenAiDelta): void {
     if (delta.content) {
       this.#hasText = true;
       this.#answer.text(textOfContent(delta.content));
@@ -132,7 +132,7 @@ const finishReasons = new Map<unknown, FinishReason>([
   ["content_filter", "filter"],
 ]);
 
-type RawUsage = {
+type OpenAiUsage = {
   prompt_tokens?: unknown;
   completion_tokens?: unknown;
   prompt_tokens_details?: { cached_tokens?: unknown } | null;
@@ -141,7 +141,7 @@ type RawUsage = {
 
 function usageOf(usage: unknown): Usage | undefined {
   if (typeof usage !== "object" || usage === null) return undefined;
-  const { prompt_tokens, completion_tokens, prompt_tokens_details, completion_tokens_details } = usage as RawUsage;
+  const { prompt_tokens, completion_tokens, prompt_tokens_details, completion_tokens_details } = usage as OpenAiUsage;
   if (typeof prompt_tokens !== "number" || typeof completion_tokens !== "number") return undefined;
   const cached = prompt_tokens_details?.cached_tokens;
   const reasoning = completion_tokens_details?.reasoning_tokens;

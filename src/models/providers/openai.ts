@@ -1,5 +1,5 @@
 import type {
-  ContentPart,
+  ModelContentPart,
   ModelMessage,
   ModelRequest,
   ModelSettings,
@@ -14,7 +14,7 @@ import { askedSize } from "../transport/context-size.ts";
 import { endpoint } from "../transport/endpoint.ts";
 import { serverSentEvents } from "../transport/framing.ts";
 import { createHttpAdapter } from "../transport/http-adapter.ts";
-import type { Connection } from "../transport/http-adapter.ts";
+import type { ModelTransport } from "../transport/http-adapter.ts";
 import { OpenAiReader } from "./openai-answer.ts";
 import { rulesOfHost } from "./hosts.ts";
 import type { HostRules } from "./hosts.ts";
@@ -22,7 +22,7 @@ import type { HostRules } from "./hosts.ts";
 export const openaiBaseUrl = "https://api.openai.com/v1";
 
 /** A model behind `POST <baseUrl>/chat/completions`: OpenAI, Cerebras, vLLM, LM Studio, llama.cpp and many more. */
-export function createOpenAi(config: OpenAiConfig, { dispatcher, timeouts, isOwn }: Connection): Adapter {
+export function createOpenAi(config: OpenAiConfig, { dispatcher, timeouts, isOwn }: ModelTransport): Adapter {
   const url = endpoint(config.baseUrl ?? openaiBaseUrl, "chat/completions", { version: "v1" });
   const rules = rulesOfHost(url);
   const headers = { ...(config.apiKey && { authorization: `Bearer ${config.apiKey}` }), ...config.headers };
@@ -171,6 +171,6 @@ function messageField(message: ModelMessage, config: OpenAiConfig): object {
   }
 }
 
-function contentField(part: ContentPart): object {
+function contentField(part: ModelContentPart): object {
   return part.type === "text" ? part : { type: "image_url", image_url: { url: part.url } };
 }

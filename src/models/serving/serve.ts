@@ -56,7 +56,7 @@ export type ServeOptions = {
 };
 
 /** How a model is asked within a chain. */
-export type Asking = {
+export type ChainPosition = {
   /** The name it was asked by. */
   readonly asked: string;
   /** No other model follows if this one fails. */
@@ -64,7 +64,9 @@ export type Asking = {
 };
 
 /** A model that serves itself: a provider's, not a chain of them. */
-export type ServedModel = Model & { serve(request: ModelRequest, signal: AbortSignal, asking: Asking): ModelStream };
+export type ServedModel = Model & {
+  serve(request: ModelRequest, signal: AbortSignal, asking: ChainPosition): ModelStream;
+};
 
 /** The usual estimate for English. */
 const charactersPerToken = 4;
@@ -92,7 +94,7 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
     known = Math.min(known, Math.max(leastWindow, said ?? Math.floor(Math.min(contextTokens(), sent) / 2)));
   }
 
-  async function* serve(given: ModelRequest, signal: AbortSignal, asking: Asking): ModelStream {
+  async function* serve(given: ModelRequest, signal: AbortSignal, asking: ChainPosition): ModelStream {
     const policy = given.once ? hasty : asking.last ? patient : impatient(patient);
     const asked = adapter.ready?.();
     if (asked) await asked;

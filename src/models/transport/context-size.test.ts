@@ -11,11 +11,15 @@ import { createModels, type ModelsOptions } from "../registry.ts";
 
 const never = new AbortController().signal;
 
-type Given = Partial<{ contextTokens: number; options: object; apiKey: string }>;
+type ModelOverrides = Partial<{ contextTokens: number; options: object; apiKey: string }>;
 
 async function begin(
   context: TestContext,
-  { server: info, model, registry }: { server: ModelServerOptions; model: Given; registry?: Partial<ModelsOptions> },
+  {
+    server: info,
+    model,
+    registry,
+  }: { server: ModelServerOptions; model: ModelOverrides; registry?: Partial<ModelsOptions> },
   provider: "openai" | "ollama",
 ) {
   const server = await startModelServer(info);
@@ -35,7 +39,7 @@ const made = (tokens: number) => ({
   model_info: { "general.architecture": "qwen3", "qwen3.context_length": tokens, "qwen3.embedding_length": 9 },
 });
 
-const ollama: readonly (readonly [string, ModelServerOptions, Given, number])[] = [
+const ollama: readonly (readonly [string, ModelServerOptions, ModelOverrides, number])[] = [
   ["the Modelfile's num_ctx", show({ parameters: 'stop "x"\nnum_ctx       16384\n', ...made(40_960) }), {}, 16_384],
   ["no more than it was made for", show({ parameters: "num_ctx 16384", ...made(4096) }), {}, 4096],
   ["a large model: the usual size, since more takes memory", show(made(131_072)), {}, 8192],
@@ -56,7 +60,7 @@ for (const [what, server, model, expected] of ollama)
   });
 
 const studio = (fields: object) => ({ info: { "/props": undefined, "/api/v0/models/maker/served": fields } });
-const own: readonly (readonly [string, ModelServerOptions, Given, number])[] = [
+const own: readonly (readonly [string, ModelServerOptions, ModelOverrides, number])[] = [
   ["llama.cpp", { kind: "llamacpp", contextTokens: 16_384 }, {}, 16_384],
   ["llama.cpp with a key", { kind: "llamacpp", contextTokens: 16_384, key: "k" }, { apiKey: "k" }, 16_384],
   ["LM Studio", studio({ loaded_context_length: 4096, max_context_length: 131_072 }), {}, 4096],

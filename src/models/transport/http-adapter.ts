@@ -11,7 +11,7 @@ import { HttpExchange } from "./http-exchange.ts";
 import { LineBuffer, LineTooLong } from "./lines.ts";
 import { failure, reportedFailure, statusFailure } from "./upstream-error.ts";
 import type { Target } from "./upstream-error.ts";
-import { Cut, NotTheProtocol, Reported, Unsendable } from "./wire.ts";
+import { StreamCutOff, NotTheProtocol, Reported, Unsendable } from "./wire.ts";
 import type { AnswerReader, Wire } from "./wire.ts";
 
 const longestLine = 8 << 20;
@@ -19,7 +19,7 @@ const longestBody = 32 << 20;
 const longestErrorBody = 64 << 10;
 
 /** What all models of one registry share. */
-export type Connection = {
+export type ModelTransport = {
   readonly dispatcher: Dispatcher;
   /** Instead of the provider's defaults. */
   readonly timeouts: Partial<Timeouts>;
@@ -35,7 +35,7 @@ export type HttpAdapterOptions = {
   readonly context: ContextSize;
   readonly timeouts: Timeouts;
   readonly dispatcher: Dispatcher;
-  readonly isOwn?: Connection["isOwn"];
+  readonly isOwn?: ModelTransport["isOwn"];
 };
 
 /** An adapter that posts to a provider and reads its stream. */
@@ -139,7 +139,7 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
   function asModelError(error: unknown): ModelError {
     if (error instanceof ModelError) return error;
     if (error instanceof Reported) return reportedFailure(target, error.error);
-    if (error instanceof Cut) return failure("cut", target, "the answer broke off before its end mark");
+    if (error instanceof StreamCutOff) return failure("cut", target, "the answer broke off before its end mark");
     if (error instanceof NotTheProtocol || error instanceof LineTooLong) {
       return failure("garbage", target, `not the protocol of provider ${wire.provider}: ${error.message}`);
     }

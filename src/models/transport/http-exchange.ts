@@ -4,7 +4,7 @@ import type { Timeouts } from "./adapter.ts";
 import { failure, settingOf } from "./upstream-error.ts";
 import type { Target } from "./upstream-error.ts";
 
-export type Post = {
+export type ModelHttpRequest = {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -22,7 +22,7 @@ const drainMs = 1000;
  * `head` and `read` throw only ModelError. `close` is always called, and closes the socket unless all was read.
  */
 export class HttpExchange {
-  readonly #post: Post;
+  readonly #post: ModelHttpRequest;
   readonly #signal: AbortSignal;
   readonly #onAbort = () => this.#fail(failure("aborted", this.#post.target, "stopped by us"));
   #controller: Dispatcher.DispatchController | undefined;
@@ -37,7 +37,7 @@ export class HttpExchange {
   #wake: (() => void) | undefined;
   #timer: NodeJS.Timeout;
 
-  constructor(dispatcher: Dispatcher, post: Post, signal: AbortSignal) {
+  constructor(dispatcher: Dispatcher, post: ModelHttpRequest, signal: AbortSignal) {
     this.#post = post;
     this.#signal = signal;
     const { connectMs } = post.timeouts;

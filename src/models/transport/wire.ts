@@ -48,7 +48,7 @@ export class NotTheProtocol extends Error {}
 export class Unsendable extends Error {}
 
 /** The answer ended without its end mark. */
-export class Cut extends Error {}
+export class StreamCutOff extends Error {}
 
 /** An object, or the end of reading. */
 export function objectOf(payload: unknown): object {

@@ -1,7 +1,7 @@
 /** A JSON Schema as it goes to a provider. */
 export type JsonSchema = { readonly [key: string]: unknown };
 
-export type ContentPart =
+export type ModelContentPart =
   | { readonly type: "text"; readonly text: string }
   /** `url` is http(s) or a `data:` URL; adapters that need bytes refuse what is not `data:`. `name`: of the file it is of. */
   | { readonly type: "image"; readonly url: string; readonly name?: string };
@@ -11,7 +11,7 @@ export type ModelCall = { readonly id: string; readonly name: string; readonly a
 
 export type ModelMessage =
   | { readonly role: "system"; readonly content: string }
-  | { readonly role: "user"; readonly content: string | readonly ContentPart[]; readonly name?: string }
+  | { readonly role: "user"; readonly content: string | readonly ModelContentPart[]; readonly name?: string }
   | {
       readonly role: "assistant";
       readonly content: string;

@@ -6,7 +6,7 @@ import { keysText } from "../base/schema-faults.ts";
 const mostProblems = 20;
 const longestName = 64;
 
-type Node = z.core.JSONSchema.BaseSchema;
+type JsonSchemaNode = z.core.JSONSchema.BaseSchema;
 
 /** All that a schema finds wrong with a value, for whoever wrote it; repeats no value, which may be a secret. */
 export function schemaProblems(error: z.ZodError, schema: z.ZodType): DefinitionProblem[] {
@@ -52,7 +52,7 @@ function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   return [...new Set(nodes.flatMap((node) => Object.keys(node.properties ?? {})))];
 }
 
-function variants(node: Node): Node[] {
+function variants(node: JsonSchemaNode): JsonSchemaNode[] {
   const inner = [...(node.anyOf ?? []), ...(node.oneOf ?? [])].filter((one) => typeof one === "object");
   return [node, ...inner.flatMap(variants)];
 }

@@ -200,11 +200,11 @@ export type ToolSource = {
    * Until its tools can be called, as long as its patience lasts; undefined: they can. `tell` hears at once what is waited for.
    * Resolves to why they can't and what to do, and never throws.
    */
-  wait?(caller: Caller, waiting: Waiting): Promise<string | undefined> | undefined;
+  wait?(caller: Caller, waiting: WaitOptions): Promise<string | undefined> | undefined;
 };
 
 /** How a source is waited for. */
-export type Waiting = { readonly signal: AbortSignal; readonly tell: (text: string) => void };
+export type WaitOptions = { readonly signal: AbortSignal; readonly tell: (text: string) => void };
 
 /** What callers may do in another system, which alone knows it and may change its mind at any time. */
 export type RightsSource = {
@@ -231,10 +231,10 @@ export type ToolRegistry = {
   /** Sources whose tools these globs name by more than `*`, and that have not told them yet, but may soon. */
   awaited(globs: readonly string[], caller: Caller): readonly string[];
   /** Waits for these sources, each as long as its patience lasts. Why some are not there, by their names. */
-  wait(sources: readonly string[], caller: Caller, waiting: Waiting): Promise<ReadonlyMap<string, string>>;
+  wait(sources: readonly string[], caller: Caller, waiting: WaitOptions): Promise<ReadonlyMap<string, string>>;
   /**
    * Before calls of tools that are or were known: waits for the sources that have them, and asks anew for the caller's rights
    * elsewhere that they need, unless that was a moment ago. Why some can't be called now, by their names.
    */
-  renew(names: readonly string[], caller: Caller, waiting: Waiting): Promise<ReadonlyMap<string, string>>;
+  renew(names: readonly string[], caller: Caller, waiting: WaitOptions): Promise<ReadonlyMap<string, string>>;
 };

@@ -1,4 +1,4 @@
-export type Block = {
+export type ClosedBlock = {
   readonly begin: RegExpExecArray;
   readonly inner: string;
   readonly from: number;
@@ -13,8 +13,8 @@ export function closedBlocks(
   text: string,
   beginning: RegExp,
   endOf: (begin: RegExpExecArray) => RegExp,
-): readonly Block[] {
-  const blocks: Block[] = [];
+): readonly ClosedBlock[] {
+  const blocks: ClosedBlock[] = [];
   const missing = new Set<string>();
   beginning.lastIndex = 0;
   for (let begin = beginning.exec(text); begin; begin = beginning.exec(text)) {

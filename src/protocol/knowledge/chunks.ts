@@ -22,7 +22,7 @@ export const documentStatuses = ["queued", "working", "ready", "failed"] as cons
 export type DocumentStatus = (typeof documentStatuses)[number];
 
 export const retrievals = ["lexical", "vector", "hybrid"] as const;
-export type Retrieval = (typeof retrievals)[number];
+export type RetrievalMode = (typeof retrievals)[number];
 
 export const indexTypes = ["auto", "flat", "hnsw", "ivfflat"] as const;
 export type IndexType = (typeof indexTypes)[number];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { idSchema, timeSchema } from "../base/shapes.ts";
-import type { Content, ContentPart } from "./items.ts";
+import type { MessageContent, ContentPart } from "./items.ts";
 
 /** An item as the API tells of it; what its body holds by its kind, `Item` says. */
 export const itemSchema = z.looseObject({
@@ -28,9 +28,12 @@ const contentPartSchema = z.discriminatedUnion("type", [
 ]) satisfies z.ZodType<ContentPart>;
 
 /** What may come from outside as the content of a message. */
-export const contentSchema = z.union([z.string(), z.array(contentPartSchema).min(1)]) satisfies z.ZodType<Content>;
+export const contentSchema = z.union([
+  z.string(),
+  z.array(contentPartSchema).min(1),
+]) satisfies z.ZodType<MessageContent>;
 /** As it may be sent. */
 export const sentContentSchema = z.union([
   z.string(),
   z.array(contentPartSchema).min(1).max(1000),
-]) satisfies z.ZodType<Content>;
+]) satisfies z.ZodType<MessageContent>;

@@ -3,7 +3,7 @@ import type { JsonSchema, ModelCall } from "../agents/models.ts";
 import type { RunError, WaitReason } from "./runs.ts";
 import type { Source } from "../knowledge/sources.ts";
 
-export type Content = string | readonly ContentPart[];
+export type MessageContent = string | readonly ContentPart[];
 export type ContentPart = { type: "text"; text: string } | { type: "image"; url: string };
 
 /** A file that came with a message: where tools find it, and what a model is told of it. */
@@ -20,12 +20,12 @@ export type AttachedFile = {
 };
 
 /** Of what a forked run did not do itself: the run that it was forked from, where it was done. */
-type Kept = string;
+type ForkedFrom = string;
 
 /** `system`: what a caller's dialect sent as further instructions; it follows the agent's own, never replaces them. */
 export type MessageBody = {
   readonly role: "user" | "assistant" | "system";
-  readonly content: Content;
+  readonly content: MessageContent;
   readonly reasoning?: string;
   /** Where in `reasoning` begins what the model wrote in its strategy's own protocol; `content` is what was read of it. */
   readonly protocolAt?: number;
@@ -59,7 +59,7 @@ export type MessageBody = {
   readonly from?: readonly string[];
   /** The message of which this is a copy, asked anew: its answer stands beside the earlier ones. */
   readonly again?: string;
-  readonly kept?: Kept;
+  readonly kept?: ForkedFrom;
 };
 
 /** `arguments` is JSON text as the model wrote it. `client`: the caller runs it and brings the result. */
@@ -67,7 +67,7 @@ export type CallBody = {
   readonly name: string;
   readonly arguments: string;
   readonly target: "server" | "client";
-  readonly kept?: Kept;
+  readonly kept?: ForkedFrom;
 };
 
 /** `data` is the tool's own value, for clients; models read `content`. */
@@ -83,7 +83,7 @@ export type ResultBody = {
   readonly from?: readonly string[];
   /** The call was not run, or its outcome is not known. */
   readonly outcome?: "not-run" | "interrupted" | "unknown";
-  readonly kept?: Kept;
+  readonly kept?: ForkedFrom;
 };
 
 /**
@@ -265,7 +265,7 @@ export function itemIdOfCall(callId: string): string | undefined {
 }
 
 /** The text of a content, images left out. */
-export function textOf(content: Content): string {
+export function textOf(content: MessageContent): string {
   return typeof content === "string"
     ? content
     : content.map((part) => (part.type === "text" ? part.text : "")).join("");

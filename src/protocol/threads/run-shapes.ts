@@ -73,7 +73,7 @@ export type QuestionView = Omit<Shape<typeof questionSchema>, "decisions"> & {
 };
 
 export const seenRunSchema = runSchema.extend({ questions: z.array(questionSchema) });
-export type SeenRun = RunView & { readonly questions: readonly QuestionView[] };
+export type RunWithQuestions = RunView & { readonly questions: readonly QuestionView[] };
 
 const writtenSchema = z.object({
   step: z.string(),
@@ -82,7 +82,7 @@ const writtenSchema = z.object({
   status: z.enum(["executing", "done", "unknown"]).describe("unknown: nobody knows whether it was done"),
 });
 /** A write of a run, as far as it may have happened. */
-export type Written = Shape<typeof writtenSchema>;
+export type RunWrite = Shape<typeof writtenSchema>;
 
 export const startedRunSchema = z.object({
   id: idSchema.describe("The run's"),

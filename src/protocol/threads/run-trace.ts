@@ -94,7 +94,7 @@ const ledgerSchema = z.array(
 export type LedgerRow = Shape<typeof ledgerSchema>[number];
 
 const spentSchema = z.object({ used: z.number(), max: z.number().nullable() });
-export type Spent = Shape<typeof spentSchema>;
+export type SpentTokens = Shape<typeof spentSchema>;
 
 /** Of a whole tree of runs. */
 const budgetUseSchema = z.object({

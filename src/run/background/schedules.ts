@@ -13,7 +13,7 @@ import type { Runtime } from "../contract/runtime.ts";
 import { entryOf, inputOf, noteFiring, scheduleColumns, type ScheduleRow, toSchedule } from "./schedule-rows.ts";
 import { createHash } from "node:crypto";
 
-export type ScheduleInput = {
+export type NewSchedule = {
   /** A UUID made by the client; the same id sent again answers the first. */
   readonly id?: string;
   readonly agent: string;
@@ -28,19 +28,19 @@ export type ScheduleInput = {
   readonly missed?: MissedPolicy;
   readonly enabled?: boolean;
 };
-export type ScheduleTime = Pick<ScheduleInput, "cron" | "every" | "timeZone">;
-export type SchedulePatch = Partial<Omit<ScheduleInput, "id" | "threadId">>;
+export type ScheduleTiming = Pick<NewSchedule, "cron" | "every" | "timeZone">;
+export type ScheduleChange = Partial<Omit<NewSchedule, "id" | "threadId">>;
 
 /** The verbs on schedules. Each throws NotFound for what is not the caller's. */
 export type Schedules = {
-  create(caller: Caller, input: ScheduleInput): Promise<ScheduleRecord>;
+  create(caller: Caller, input: NewSchedule): Promise<ScheduleRecord>;
   /** Oldest first. */
   list(caller: Caller): Promise<readonly ScheduleRecord[]>;
   get(caller: Caller, id: string): Promise<ScheduleRecord>;
-  update(caller: Caller, id: string, patch: SchedulePatch): Promise<ScheduleRecord>;
+  update(caller: Caller, id: string, patch: ScheduleChange): Promise<ScheduleRecord>;
   delete(caller: Caller, id: string): Promise<void>;
   /** What such a time means: as cron, and when it would be next. Throws InvalidInput. */
-  times(time: ScheduleTime): { readonly cron: string; readonly next: readonly Date[] };
+  times(time: ScheduleTiming): { readonly cron: string; readonly next: readonly Date[] };
   /** Starts its run now, whether it is enabled or not. */
   runNow(caller: Caller, id: string, idempotency?: StartInput["idempotency"]): Promise<Started>;
 };
@@ -75,7 +75,7 @@ export function createSchedules(runtime: Runtime): ScheduleService {
   }
 
   /** Throws InvalidInput before anything is written. */
-  function timeOf({ cron, every }: ScheduleTime, timeZone: string): string | undefined {
+  function timeOf({ cron, every }: ScheduleTiming, timeZone: string): string | undefined {
     if (cron !== undefined && every !== undefined)
       throw new InvalidInput("Set cron or every, not both.", { param: "every" });
     const text = cron !== undefined ? cronOf(cron) : every !== undefined ? cronOfEvery(every) : undefined;
@@ -197,7 +197,7 @@ export function createSchedules(runtime: Runtime): ScheduleService {
   };
 }
 
-async function threadOf(query: Query, caller: Caller, { threadId, prompt, agent }: ScheduleInput): Promise<string> {
+async function threadOf(query: Query, caller: Caller, { threadId, prompt, agent }: NewSchedule): Promise<string> {
   if (threadId === undefined) {
     const id = newId();
     const title = plainText(prompt.trim().split("\n", 1)[0]!.slice(0, 80));

@@ -2,7 +2,7 @@ import type { FinishReason, Usage } from "../../protocol/agents/models.ts";
 import type { PricedCall } from "../../store/metering/model-calls.ts";
 
 /** What one attempt of a step has brought so far; stays readable when the stream breaks off. */
-export type Answer = {
+export type ModelAnswer = {
   text: string;
   reasoning: string;
   /** Where in `reasoning` the text in the strategy's protocol begins, if it is told as such. */

@@ -8,7 +8,7 @@ import type { ToolRegistry } from "../../protocol/agents/tools.ts";
 import type { Database } from "../../store/driver/database.ts";
 import type { SourceText } from "../log/citations.ts";
 import type { DeltaWriter } from "../log/deltas.ts";
-import type { Engine, Job } from "../engine/engine.ts";
+import type { JobEngine, Job } from "../engine/engine.ts";
 import type { Feeds } from "../log/follow.ts";
 import type { SandboxInfo } from "./required-sandbox.ts";
 import type { Strategy } from "./turn.ts";
@@ -22,7 +22,7 @@ export type Runtime = {
   readonly strategies: Readonly<Record<string, Strategy>>;
   readonly strategySettings: StrategySettings;
   readonly prompts: PromptRegistry;
-  readonly engine: Engine;
+  readonly engine: JobEngine;
   readonly feeds: Feeds;
   readonly deltas: DeltaWriter;
   readonly log: Log;
@@ -33,7 +33,7 @@ export type Runtime = {
   readonly node: string;
   /** What this process is working on, by run. */
   readonly active: Map<string, ActiveRun>;
-  readonly retention: Retention;
+  readonly retention: RetentionTimes;
   readonly outages: OutagePolicy;
   readonly approval: ApprovalPolicy;
   /** What commands run in; waits until that is known. */
@@ -56,7 +56,7 @@ export type Runtime = {
 /** What the outside can be told of a run. */
 export type RunSignal = "waiting" | "done" | "failed" | "cancelled";
 
-export type Retention = {
+export type RetentionTimes = {
   readonly hiddenThreadsDays: number;
   readonly idempotencyHours: number;
   /** How long a run waits for its client's tools, and for anybody else. */

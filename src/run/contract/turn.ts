@@ -12,12 +12,12 @@ import type { ModelMessage, ModelSettings, ResponseFormat, ToolSchema } from "..
 import type { TeamMember } from "../../protocol/threads/runs.ts";
 import type { StrategySettings } from "../../protocol/agents/strategies.ts";
 import type { ToolResult } from "../../protocol/agents/tools.ts";
-import type { Block } from "../log/message-blocks.ts";
+import type { MessageBlock } from "../log/message-blocks.ts";
 import type { Fold } from "../log/fold.ts";
 import type { Voice } from "../log/room-voice.ts";
 
 /** What a strategy found in a text of its own protocol. Calls become the step's calls; without them `answer` is the answer. */
-export type Reading = {
+export type ParsedAnswer = {
   readonly answer?: string;
   readonly calls?: readonly { readonly name: string; readonly arguments: string }[];
 };
@@ -40,13 +40,13 @@ export type StepOptions = {
    * The model writes in a protocol of the strategy's own. Its text is told and stored as reasoning (`protocolText` gives it
    * back), and what was read of it becomes part of the same commit.
    */
-  readonly read?: (text: string) => Reading;
+  readonly read?: (text: string) => ParsedAnswer;
   /** Works as one of the team: its instructions, model and settings, and its name on what it says. */
   readonly as?: AgentDefinition;
   readonly format?: ResponseFormat;
   readonly settings?: ModelSettings;
   /** How the thread is told to this one, instead of as a conversation with it alone. */
-  readonly told?: (items: readonly Item[]) => readonly Block[];
+  readonly told?: (items: readonly Item[]) => readonly MessageBlock[];
   /** Messages before the run's own input, at most, instead of the strategy's setting. */
   readonly pastMessages?: number;
   /** It is one of several that speak; an answer that is only a pass ends the run without a message. */

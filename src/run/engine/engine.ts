@@ -18,7 +18,7 @@ export type NewJob = {
 };
 
 /** pg-boss as a table with a fetch: it says who works on a run and when; what happened is ours to keep. */
-export type Engine = {
+export type JobEngine = {
   /** Puts a job for a run into the caller's transaction. */
   send(query: Query, job: NewJob): Promise<void>;
   /** Begins to hand out jobs, except while `mayNotTake`; `work` must not throw. */
@@ -55,7 +55,7 @@ export type EngineOptions = {
 const queue = "runs";
 const pollMs = 1000;
 
-export async function createEngine({ database, perUser, perNode, log }: EngineOptions): Promise<Engine> {
+export async function createEngine({ database, perUser, perNode, log }: EngineOptions): Promise<JobEngine> {
   const embedded = database.kind === "pglite";
   const adapter = (query: Query) => ({
     executeSql: async (text: string, values?: unknown[]) => ({

@@ -4,7 +4,7 @@ import type { NewItem } from "../../protocol/threads/items.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { RunDefinition, RunOrigin } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { insertItemsSql, itemsParameter, placeItems, type Place } from "../log/rows.ts";
+import { insertItemsSql, itemsParameter, placeItems, type ItemPosition } from "../log/rows.ts";
 import type { Started } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
@@ -34,7 +34,7 @@ export type Beginning = {
 };
 
 /** Undefined: the thread has a live run, or messages that came before this one. Throws KeyUsed. */
-export async function accept(runtime: Runtime, beginning: Beginning): Promise<Place | undefined> {
+export async function accept(runtime: Runtime, beginning: Beginning): Promise<ItemPosition | undefined> {
   return runtime.database.transaction(async (query) => {
     const place = await insertBeginning(query, beginning, { behindPending: true });
     if (place)
@@ -50,7 +50,7 @@ export async function accept(runtime: Runtime, beginning: Beginning): Promise<Pl
 /** The Idempotency-Key names another run already. Thrown, so that nothing of this one is kept. */
 export class KeyUsed extends Error {}
 
-export function accepted(runtime: Runtime, beginning: Beginning, place: Place): Started {
+export function accepted(runtime: Runtime, beginning: Beginning, place: ItemPosition): Started {
   runtime.feeds.publish(beginning.threadId, placeItems(beginning.items, place));
   runtime.engine.wake();
   const history = beginning.items.filter((item) => item.run === null).length;
@@ -71,7 +71,7 @@ export async function insertBeginning(
   query: Query,
   beginning: Beginning,
   { behindPending }: { behindPending: boolean },
-): Promise<Place | undefined> {
+): Promise<ItemPosition | undefined> {
   const { runId, jobId, threadId, caller, definition, items, secrets, idempotency, newThread, after, ownerId, origin } =
     beginning;
   const time = new Date().toISOString();

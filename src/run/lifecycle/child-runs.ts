@@ -1,19 +1,19 @@
 import type { Caller } from "../../protocol/base/callers.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import { filesIn } from "../log/attached-files.ts";
-import type { AttachedFile, Content, NewItem } from "../../protocol/threads/items.ts";
+import type { AttachedFile, MessageContent, NewItem } from "../../protocol/threads/items.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { RunDefinition, RunStatus, WaitReason } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { sha256 } from "./accept.ts";
-import type { Owner, RunEnd } from "../log/append.ts";
+import type { RunOwner, RunEnd } from "../log/append.ts";
 import { giveBackSql } from "../log/give-back.ts";
 import { insertItemsSql, itemsParameter, waitsNoMore } from "../log/rows.ts";
 import { takenOf, takenColumns, type Taken, type TakenRow, tookSql, userColumns } from "./take-run.ts";
 
 /** A run within another: it works inside its root's job, in a hidden thread, within its root's limits. */
-export type Child = {
+export type ChildRunState = {
   readonly id: string;
   readonly threadId: string;
   readonly status: RunStatus;
@@ -26,7 +26,7 @@ export type ChildBeginning = {
   readonly title: string;
   readonly definition: RunDefinition;
   readonly caller: Caller;
-  readonly content: Content;
+  readonly content: MessageContent;
   readonly files?: readonly AttachedFile[];
   /** What was said before, if it is to know. */
   readonly history?: readonly NewItem[];
@@ -35,9 +35,9 @@ export type ChildBeginning = {
 /** Makes the child, or finds it. Undefined: the parent is not ours any more. */
 export async function ensureChild(
   query: Query,
-  parent: Owner,
+  parent: RunOwner,
   { call, title, definition, caller, content, files = [], history = [] }: ChildBeginning,
-): Promise<Child | undefined> {
+): Promise<ChildRunState | undefined> {
   const runId = newId();
   const items = [
     ...history.map((item) => ({ ...item, run: null })),
@@ -82,7 +82,7 @@ export async function ensureChild(
   return findChild(query, parent, call);
 }
 
-export async function findChild(query: Query, parent: Owner, call: string): Promise<Child | undefined> {
+export async function findChild(query: Query, parent: RunOwner, call: string): Promise<ChildRunState | undefined> {
   const [row] = await query<{ id: string; thread_id: string; status: RunStatus; error: RunEnd["error"] | null }>(
     `select c.id, c.thread_id, c.status, c.error from runs c join runs p on p.id = c.parent_run
      where c.parent_run = $1 and c.parent_call = $2 and p.epoch = $3 and p.status = 'running'`,
@@ -98,7 +98,7 @@ export async function findChild(query: Query, parent: Owner, call: string): Prom
 export async function takeChild(
   database: Database,
   node: string,
-  { childId, root }: { readonly childId: string; readonly root: Pick<Owner, "runId" | "epoch"> },
+  { childId, root }: { readonly childId: string; readonly root: Pick<RunOwner, "runId" | "epoch"> },
 ): Promise<Taken | undefined> {
   const [row] = await database.query<TakenRow>(
     `with r as (
@@ -116,7 +116,7 @@ export async function takeChild(
 }
 
 /** A child that its process leaves, since its root goes on later or elsewhere: that is no crash. */
-export async function setAside(query: Query, child: Pick<Owner, "runId" | "epoch">): Promise<void> {
+export async function setAside(query: Query, child: Pick<RunOwner, "runId" | "epoch">): Promise<void> {
   await query(
     "update runs set status = 'queued', handed_over = true where id = $1 and epoch = $2 and status = 'running'",
     [child.runId, child.epoch],

@@ -15,7 +15,7 @@ import { openDatabase } from "../../store/driver/open.ts";
 const program = join(import.meta.dirname, "../../../test/run-until-killed.ts");
 
 /** Counts what really happened outside, and holds a request until the test lets it go. */
-type Outside = {
+type EffectServer = {
   readonly url: string;
   readonly effects: string[];
   readonly arrived: (path: string) => Promise<void>;
@@ -135,7 +135,7 @@ eachDatabase((databases) => {
   });
 });
 
-async function startOutside(): Promise<Outside> {
+async function startOutside(): Promise<EffectServer> {
   const effects: string[] = [];
   const waiting = new Map<string, () => void>();
   const server: Server = createServer((request, _response) => {

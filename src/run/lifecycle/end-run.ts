@@ -2,14 +2,14 @@ import { LostRun } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { Item, NewItem } from "../../protocol/threads/items.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { append, type Appended, type AppendExtras, type Owner, type RunEnd } from "../log/append.ts";
+import { append, type Appended, type AppendExtras, type RunOwner, type RunEnd } from "../log/append.ts";
 import { lockBelow } from "./child-runs.ts";
-import { printedIn, resultItem, type Call } from "../log/call-items.ts";
+import { printedIn, resultItem, type CallItem } from "../log/call-items.ts";
 import { callKey } from "../log/fold.ts";
 import { isOpen, itemColumns, toItem, type ItemRow } from "../log/rows.ts";
 
 /** `below`: what was appended to the threads of the runs that ended with it. */
-export type Ended = Appended & {
+export type RunEndAppend = Appended & {
   readonly below: readonly { readonly threadId: string; readonly items: readonly Item[] }[];
 };
 
@@ -20,9 +20,9 @@ export type Ended = Appended & {
  */
 export async function endRun(
   query: Query,
-  owner: Owner,
+  owner: RunOwner,
   { end, before = [], extras = {} }: { end: RunEnd; before?: readonly NewItem[]; extras?: AppendExtras },
-): Promise<Ended> {
+): Promise<RunEndAppend> {
   const held = await query("select 1 from runs where id = $1 and epoch = $2 and status = 'running' for update", [
     owner.runId,
     owner.epoch,
@@ -34,7 +34,7 @@ export async function endRun(
 }
 
 /** Until there are none: one may have been made while the others were being locked. */
-async function endBelow(query: Query, runId: string): Promise<Ended["below"]> {
+async function endBelow(query: Query, runId: string): Promise<RunEndAppend["below"]> {
   const ended: { threadId: string; items: readonly Item[] }[] = [];
   for (;;) {
     const live = await lockBelow(query, runId);
@@ -69,12 +69,12 @@ async function interruptCalls(query: Query, runId: string): Promise<NewItem[]> {
     [runId],
   );
   const unknown = new Map(begun.map((row) => [callKey({ step: row.step, index: row.call_index }), row.remembered]));
-  const outcome = (call: Call) => {
+  const outcome = (call: CallItem) => {
     const printed = printedIn(unknown.get(callKey(call)));
     const what = "Outcome unknown: the run was stopped while this call was being done.";
     return printed === undefined ? what : `${what}\n${printed}`;
   };
-  return (rows.map(toItem) as Call[]).map((call) =>
+  return (rows.map(toItem) as CallItem[]).map((call) =>
     unknown.has(callKey(call))
       ? resultItem(call, { content: outcome(call), isError: true }, "unknown")
       : resultItem(

@@ -5,7 +5,7 @@ import type { RunDefinition, RunStatus } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { RunEnd } from "../log/append.ts";
 import { wakeUpwards } from "./child-runs.ts";
-import { endRun, type Ended } from "./end-run.ts";
+import { endRun, type RunEndAppend } from "./end-run.ts";
 import {
   insertItemsSql,
   itemColumns,
@@ -146,7 +146,7 @@ export async function endLocked(
   runtime: Runtime,
   query: Query,
   { run, end, before = [] }: { run: Omit<LockedRun, "root"> | LockedRun; end: RunEnd; before?: readonly NewItem[] },
-): Promise<Ended> {
+): Promise<RunEndAppend> {
   const isChild = "root" in run && run.root !== undefined;
   await query("update runs set epoch = epoch + 1, status = 'running' where id = $1", [run.id]);
   const { callback } = run.definition.options;
@@ -163,7 +163,7 @@ export function publishItems(runtime: Runtime, threadId: string, items: readonly
 }
 
 /** The same for the end of a run, and of those below it. */
-export function publishEnd(runtime: Runtime, threadId: string, { items, below }: Ended): void {
+export function publishEnd(runtime: Runtime, threadId: string, { items, below }: RunEndAppend): void {
   for (const child of below) publishItems(runtime, child.threadId, child.items);
   publishItems(runtime, threadId, items);
 }

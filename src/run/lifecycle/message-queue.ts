@@ -4,7 +4,7 @@ import type { Query } from "../../protocol/agents/tools.ts";
 import { accepted, insertBeginning, KeyUsed, liveRootSql, type Beginning } from "./accept.ts";
 import type { RunEnd } from "../log/append.ts";
 import { endItem } from "./end-run.ts";
-import { insertItemsSql, itemsParameter, placeItems, type Place } from "../log/rows.ts";
+import { insertItemsSql, itemsParameter, placeItems, type ItemPosition } from "../log/rows.ts";
 import type { Started, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { deliveriesOf } from "./webhook-signals.ts";
@@ -78,7 +78,7 @@ async function askingRun(query: Query, threadId: string): Promise<Started | unde
 export async function startNext(runtime: Runtime, threadId: string): Promise<void> {
   let next: Beginning | undefined;
   try {
-    const place = await runtime.database.transaction(async (query): Promise<Place | undefined> => {
+    const place = await runtime.database.transaction(async (query): Promise<ItemPosition | undefined> => {
       const thread = await query("select 1 from threads where id = $1 for update", [threadId]);
       if (thread.length === 0 || (await query(liveRootSql("$1"), [threadId])).length > 0) return undefined;
       const [row] = await query<{ start: Beginning }>(

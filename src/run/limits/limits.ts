@@ -5,13 +5,13 @@ import type { Item, ItemOf, QuestionBody } from "../../protocol/threads/items.ts
 import type { Query } from "../../protocol/agents/tools.ts";
 import {
   asBudgetReached,
-  type Asked,
+  type SpendingEstimate,
   type Expected,
   type HoldState,
   refuseWhileReached,
 } from "../../store/metering/spending.ts";
 import { normaliseArguments } from "../../tools/core/call-tool.ts";
-import type { Owner } from "../log/append.ts";
+import type { RunOwner } from "../log/append.ts";
 
 export type Reservation = {
   readonly steps?: number;
@@ -31,7 +31,7 @@ export type Reserved = { readonly steered: number; readonly held: HoldState };
  * Takes from the budget of the whole tree and from those of its account, before the work, in one fenced statement: from all of
  * them or none. Throws when a limit is reached.
  */
-export async function reserve(query: Query, owner: Owner, reservation: Reservation): Promise<Reserved> {
+export async function reserve(query: Query, owner: RunOwner, reservation: Reservation): Promise<Reserved> {
   try {
     return await reserveAll(query, owner, reservation);
   } catch (error) {
@@ -43,7 +43,7 @@ export async function reserve(query: Query, owner: Owner, reservation: Reservati
 
 async function reserveAll(
   query: Query,
-  owner: Owner,
+  owner: RunOwner,
   { steps = 0, calls = 0, writes = 0, tokens = 0, cost = 0, callsOf, expected }: Reservation,
 ): Promise<Reserved> {
   const once = (value: string) => `case when b.reserved ->> $1::text = $8::text then 0 else ${value}::integer end`;
@@ -103,7 +103,7 @@ async function reserveAll(
 /** How many calls and writes the run's tree may still make. */
 export async function roomLeft(
   query: Query,
-  owner: Owner,
+  owner: RunOwner,
 ): Promise<{ readonly calls: number; readonly writes: number }> {
   const [row] = await query<{ calls: number; writes: number }>(
     `select calls_max - calls as calls, writes_max - writes as writes from budgets b join runs r on b.root_run = r.root_run
@@ -172,7 +172,7 @@ export async function extendLimit(
   { rootRun, userId, limits }: { rootRun: string; userId: string; limits: Limits },
   { limit, state }: Pick<QuestionBody, "limit" | "state">,
 ): Promise<void> {
-  if (limit === "budget") return refuseWhileReached(query, userId, (state ?? {}) as Asked);
+  if (limit === "budget") return refuseWhileReached(query, userId, (state ?? {}) as SpendingEstimate);
   const more: Record<Exclude<LimitName, "budget">, [column: string, amount: number]> = {
     steps: ["steps_max", limits.steps],
     tool_calls: ["calls_max", limits.toolCalls],

@@ -9,9 +9,9 @@ import type { ScriptAnswer } from "../../models/demo/scripted.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
 import { maskVolatile } from "./mask-volatile.ts";
 
-type Call = readonly [name: string, args: object];
+type NamedCall = readonly [name: string, args: object];
 /** What each strategy's model writes to make a call, or to end. */
-const ways: Readonly<Record<string, (call: Call | undefined, last: string, count: number) => ScriptAnswer>> = {
+const ways: Readonly<Record<string, (call: NamedCall | undefined, last: string, count: number) => ScriptAnswer>> = {
   tools: (call) => (call ? [{ call: call[0], arguments: call[1] }] : "done"),
   react: (call) =>
     call
@@ -24,7 +24,7 @@ const ways: Readonly<Record<string, (call: Call | undefined, last: string, count
 
 eachRunDatabase(({ start }) => {
   /** Works through the calls; how many were made, and how it ended. */
-  async function work(calls: readonly Call[], options: { strategy?: string; limits?: Partial<Limits> } = {}) {
+  async function work(calls: readonly NamedCall[], options: { strategy?: string; limits?: Partial<Limits> } = {}) {
     const { strategy = "tools", limits } = options;
     let edits = 0;
     let polls = 0;
@@ -67,9 +67,9 @@ eachRunDatabase(({ start }) => {
     const end = events.at(-1)!;
     return [end.type === "run-end" ? (end.error?.code ?? end.status) : end.type, made];
   }
-  const edit = (n: number): Call => ["edit", { n }];
-  const bash: Call = ["bash", { cmd: "npm test" }];
-  const rounds = (count: number, round: (n: number) => readonly Call[]) =>
+  const edit = (n: number): NamedCall => ["edit", { n }];
+  const bash: NamedCall = ["bash", { cmd: "npm test" }];
+  const rounds = (count: number, round: (n: number) => readonly NamedCall[]) =>
     Array.from({ length: count }, (_, n) => round(n)).flat();
 
   for (const strategy of Object.keys(ways)) {
@@ -91,7 +91,7 @@ eachRunDatabase(({ start }) => {
   }
 
   test("a read whose result changes asks nobody before ten in a row", async () => {
-    const poll: Call = ["poll", {}];
+    const poll: NamedCall = ["poll", {}];
     assert.deepEqual(await work(rounds(10, () => [poll])), ["done", 10]);
     assert.deepEqual(await work(rounds(11, () => [poll])), ["limit_repeated_call", 10]);
     // A wait between is another call, and what it waited for changed.
@@ -107,7 +107,7 @@ eachRunDatabase(({ start }) => {
 
   test("what changes nothing is no progress: reads of the same, other commands, edits that fail, edits that were made before", async () => {
     const asked = (made: number) => ["limit_repeated_call", made];
-    const look = (n: number): Call => ["look", { n }];
+    const look = (n: number): NamedCall => ["look", { n }];
     assert.deepEqual(await work(rounds(5, (n) => [look(n), bash])), asked(5));
     assert.deepEqual(await work(rounds(5, (n) => [["bash", { cmd: `cat ${n}` }], bash])), asked(5));
     assert.deepEqual(await work(rounds(5, (n) => [["fails", { n }], bash])), asked(5));
@@ -116,7 +116,7 @@ eachRunDatabase(({ start }) => {
   });
 
   test("what another call shows to have changed is progress", async () => {
-    const poll: Call = ["poll", {}];
+    const poll: NamedCall = ["poll", {}];
     assert.deepEqual(await work(rounds(5, () => [["press", {}], poll])), ["done", 10]);
   });
 

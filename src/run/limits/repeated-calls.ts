@@ -9,13 +9,13 @@ import { maskVolatile } from "./mask-volatile.ts";
 /** Of one call without any other between, whatever it brings: somebody should look at what it waits for. */
 const mostInARow = 10;
 
-type Options = {
+type RepeatedCallOptions = {
   readonly limits: Pick<Limits, "repeatedCall">;
   readonly isRead: (name: string) => boolean;
 };
 
 /** What is known of a call that was made before. */
-type Made = {
+type CallHistory = {
   outcome: string;
   /** How often it brought that outcome, with nothing changed between. */
   times: number;
@@ -28,7 +28,11 @@ type Made = {
  * was changed between by another call or by a person. An edit, a test and an edit again are work, however often the test is
  * run. Ten times in a row are too many, whatever they bring.
  */
-export function checkRepeats(items: readonly Item[], calls: readonly ItemOf<"call">[], options: Options): void {
+export function checkRepeats(
+  items: readonly Item[],
+  calls: readonly ItemOf<"call">[],
+  options: RepeatedCallOptions,
+): void {
   const most = options.limits.repeatedCall;
   if (most === 0) return;
   const { made, changes, row } = courseOf(items, options.isRead);
@@ -57,9 +61,9 @@ export function checkRepeats(items: readonly Item[], calls: readonly ItemOf<"cal
 const timesText = (times: number) => (times === 1 ? "once" : `${times} times`);
 
 /** The calls of a run in the order of their results, since a person last said how to go on. */
-function courseOf(items: readonly Item[], isRead: Options["isRead"]) {
+function courseOf(items: readonly Item[], isRead: RepeatedCallOptions["isRead"]) {
   const calls = new Map<string, ItemOf<"call">>();
-  const made = new Map<string, Made>();
+  const made = new Map<string, CallHistory>();
   const outcomes = new Set<string>();
   let changes = 0;
   let row = { hash: "", times: 0 };

@@ -1,9 +1,9 @@
 import { newId } from "../../protocol/base/ids.ts";
 import type { Model } from "../../protocol/agents/models.ts";
-import type { Expected, Spent } from "../../store/metering/spending.ts";
+import type { Expected, ActualSpending } from "../../store/metering/spending.ts";
 import { estimate, roomFor } from "../log/estimate-tokens.ts";
 import type { Runtime } from "../contract/runtime.ts";
-import type { Answer } from "../contract/answer.ts";
+import type { ModelAnswer } from "../contract/answer.ts";
 
 type CostOf = Runtime["costOf"];
 
@@ -51,10 +51,10 @@ export function dearest(
  * was sent and what came of the answer are estimated. A request that was refused or brought nothing used nothing.
  */
 export function spentBy(
-  answer: Pick<Answer, "records" | "usage" | "text" | "reasoning">,
+  answer: Pick<ModelAnswer, "records" | "usage" | "text" | "reasoning">,
   { expected, input, model }: Held,
   costOf: CostOf,
-): Spent {
+): ActualSpending {
   const uses = answer.records
     .filter(({ inputTokens, outputTokens }) => inputTokens !== null || outputTokens !== null)
     .map(useOf);
@@ -73,6 +73,6 @@ export function spentBy(
   };
 }
 
-function useOf({ model, inputTokens, outputTokens }: Answer["records"][number]) {
+function useOf({ model, inputTokens, outputTokens }: ModelAnswer["records"][number]) {
   return { model, usage: { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 } };
 }

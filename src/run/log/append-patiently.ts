@@ -1,8 +1,8 @@
 import type { NewItem } from "../../protocol/threads/items.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { isDatabaseFault } from "../../store/driver/sql-state.ts";
-import { append, type Appended, type AppendExtras, type Owner } from "./append.ts";
-import { type Patience, patiently } from "./patiently.ts";
+import { append, type Appended, type AppendExtras, type RunOwner } from "./append.ts";
+import { type OutageRetryOptions, patiently } from "./patiently.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
 
 /**
@@ -11,8 +11,12 @@ import { itemColumns, toItem, type ItemRow } from "./rows.ts";
  */
 export async function appendPatiently(
   query: Query,
-  owner: Owner,
-  { items, extras, ...patience }: { items: readonly NewItem[]; extras: AppendExtras } & Omit<Patience, "runId">,
+  owner: RunOwner,
+  {
+    items,
+    extras,
+    ...patience
+  }: { items: readonly NewItem[]; extras: AppendExtras } & Omit<OutageRetryOptions, "runId">,
 ): Promise<Appended> {
   // An earlier try is known by its items alone; what has none would become true twice.
   if (items.length === 0) return append(query, owner, items, extras);
@@ -33,7 +37,7 @@ export async function appendPatiently(
 }
 
 /** What an earlier try of the same items has written: all of them or none. */
-async function findAppended(query: Query, owner: Owner, items: readonly NewItem[]): Promise<Appended | undefined> {
+async function findAppended(query: Query, owner: RunOwner, items: readonly NewItem[]): Promise<Appended | undefined> {
   const rows = await query<ItemRow & { pending: number }>(
     `select ${itemColumns}, (select pending from threads where threads.id = items.thread_id) as pending
      from items where items.thread_id = $1 and id = any($2::uuid[]) order by seq`,

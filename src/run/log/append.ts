@@ -4,12 +4,12 @@ import type { Item, NewItem } from "../../protocol/threads/items.ts";
 import type { ModelCallRecord } from "../../protocol/agents/models.ts";
 import type { RunError, WaitReason } from "../../protocol/threads/runs.ts";
 import type { Query, ToolResult } from "../../protocol/agents/tools.ts";
-import { settleSql, settleValues, type Spent } from "../../store/metering/spending.ts";
+import { settleSql, settleValues, type ActualSpending } from "../../store/metering/spending.ts";
 import { giveBackSql, settleSql as settleReservation } from "./give-back.ts";
 import { insertItemsSql, itemsParameter, placeItems, waitsNoMore } from "./rows.ts";
 
 /** Who writes: a run at the epoch at which this process owns it. */
-export type Owner = { readonly runId: string; readonly epoch: number; readonly threadId: string };
+export type RunOwner = { readonly runId: string; readonly epoch: number; readonly threadId: string };
 
 export type RunEnd = {
   readonly status: "done" | "failed" | "cancelled";
@@ -33,7 +33,7 @@ export type AppendExtras = {
   /** A step that brought nothing, since its model was away: neither it nor its time counts against the run's limits. */
   readonly inVain?: { readonly ms: number };
   /** What a step came to, of what its account may spend; what was reserved of that is given back. */
-  readonly spent?: Spent;
+  readonly spent?: ActualSpending;
   /** Only if nothing was taken in since: then the run must not end without an answer to it. */
   readonly ifSteered?: number;
   /** Signals that go out because of this. */
@@ -66,7 +66,7 @@ export type Appended = {
  */
 export async function append(
   query: Query,
-  owner: Owner,
+  owner: RunOwner,
   items: readonly NewItem[],
   extras: AppendExtras = {},
 ): Promise<Appended> {

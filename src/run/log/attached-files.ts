@@ -1,5 +1,5 @@
 import type { MessageBody } from "../../protocol/threads/items.ts";
-import type { ContentPart, ModelMessage } from "../../protocol/agents/models.ts";
+import type { ModelContentPart, ModelMessage } from "../../protocol/agents/models.ts";
 
 /** Stands for an image until it is sent: a prompt is built many times, and most never leave. */
 const scheme = "upload:";
@@ -27,7 +27,7 @@ export function filesIn({
 /** What a model reads of a message with files: what was said, what is told of each file, and the images themselves. */
 export function contentWithFiles({ content, files = [] }: Pick<MessageBody, "content" | "files">): UserContent {
   if (files.length === 0) return content;
-  const parts: ContentPart[] = typeof content === "string" ? [{ type: "text", text: content }] : [...content];
+  const parts: ModelContentPart[] = typeof content === "string" ? [{ type: "text", text: content }] : [...content];
   const told = files.map(({ about }) => `<attached-file>\n${withoutTags(about)}\n</attached-file>`).join("\n");
   parts.push({ type: "text", text: `\n\n${told}` });
   for (const { id, name, isImage } of files) if (isImage) parts.push({ type: "image", url: scheme + id, name });
@@ -65,7 +65,7 @@ export async function withImages(
   }
   return messages.map((message) => {
     if (message.role !== "user" || typeof message.content === "string") return message;
-    const content = message.content.flatMap((part): ContentPart[] => {
+    const content = message.content.flatMap((part): ModelContentPart[] => {
       const [id] = idOf(part);
       if (id === undefined) return [part];
       const url = urls.get(id);
@@ -75,6 +75,6 @@ export async function withImages(
   });
 }
 
-function idOf(part: ContentPart): string[] {
+function idOf(part: ModelContentPart): string[] {
   return part.type === "image" && part.url.startsWith(scheme) ? [part.url.slice(scheme.length)] : [];
 }

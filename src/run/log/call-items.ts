@@ -2,10 +2,10 @@ import { newId } from "../../protocol/base/ids.ts";
 import type { ItemOf, NewItem, ResultBody } from "../../protocol/threads/items.ts";
 import type { ToolQuestion, ToolResult } from "../../protocol/agents/tools.ts";
 
-export type Call = ItemOf<"call">;
+export type CallItem = ItemOf<"call">;
 
 /** What a call asks a person before it does anything. */
-export function questionItem(call: Call, { text, choices, schema, state }: ToolQuestion): NewItem {
+export function questionItem(call: CallItem, { text, choices, schema, state }: ToolQuestion): NewItem {
   return {
     id: newId(),
     kind: "question",
@@ -24,7 +24,7 @@ export function questionItem(call: Call, { text, choices, schema, state }: ToolQ
 
 /** The result of a call, at the place that the call has. */
 export function resultItem(
-  call: Call,
+  call: CallItem,
   { content, isError, data, sources, untrusted, from }: ToolResult,
   outcome?: ResultBody["outcome"],
 ): NewItem {

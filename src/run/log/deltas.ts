@@ -66,11 +66,11 @@ export function parseNotice(payload: string): Notice | undefined {
   }
 }
 
-type Piece = { readonly offset: number; text: string };
-type Pieces = { readonly [Kind in WrittenKind]?: Piece | undefined };
-type OpenPieces = { [Kind in WrittenKind]?: Piece | undefined };
+type DeltaPiece = { readonly offset: number; text: string };
+type Pieces = { readonly [Kind in WrittenKind]?: DeltaPiece | undefined };
+type OpenPieces = { [Kind in WrittenKind]?: DeltaPiece | undefined };
 /** As it is written: a row of the table. */
-type Row = {
+type DeltaRow = {
   readonly run_id: string;
   readonly step: string;
   readonly attempt: number;
@@ -144,7 +144,7 @@ export function createDeltaWriter(options: {
     });
   }
 
-  async function write(rows: readonly Row[], notice: string | undefined): Promise<void> {
+  async function write(rows: readonly DeltaRow[], notice: string | undefined): Promise<void> {
     await database.query(
       `with x as (select * from json_to_recordset($1::json)
                   as x (run_id uuid, step text, attempt integer, kind text, off integer, body text, thread_id uuid)),
@@ -211,11 +211,11 @@ export function createDeltaWriter(options: {
   };
 }
 
-function joined(before: Piece | undefined, since: Piece | undefined): Piece | undefined {
+function joined(before: DeltaPiece | undefined, since: DeltaPiece | undefined): DeltaPiece | undefined {
   return before ? { ...before, text: before.text + (since?.text ?? "") } : since;
 }
 
-function rowsOf({ runId, threadId, step, attempt }: LiveStep, pieces: Pieces): Row[] {
+function rowsOf({ runId, threadId, step, attempt }: LiveStep, pieces: Pieces): DeltaRow[] {
   return (["retry", "text", "reasoning"] as const).flatMap((kind) => {
     const piece = pieces[kind];
     if (!piece) return [];

@@ -6,7 +6,7 @@ import { newId } from "../../protocol/base/ids.ts";
 import type { NewItem } from "../../protocol/threads/items.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { attemptOf } from "./attempts.ts";
-import { append, type Owner } from "./append.ts";
+import { append, type RunOwner } from "./append.ts";
 import { createDeltaWriter, liveStep } from "./deltas.ts";
 import { endRun } from "../lifecycle/end-run.ts";
 import { reserve } from "../limits/limits.ts";
@@ -23,7 +23,7 @@ async function hangingRun({ start, database }: RunSuite) {
   await until(() => watching.seen.some((event) => event.type === "text-delta"));
   watching.close();
   const { epoch } = await rowOf(database(), started.runId);
-  const owner: Owner = { runId: started.runId, threadId: started.threadId, epoch };
+  const owner: RunOwner = { runId: started.runId, threadId: started.threadId, epoch };
   return { service, started, owner };
 }
 
@@ -50,7 +50,7 @@ eachRunDatabase((suite) => {
     const taken = await takeOver(database, owner.runId);
     assert.equal(taken.epoch, owner.epoch + 1);
     assert.equal(taken.takeovers, 1);
-    const now: Owner = { ...owner, epoch: taken.epoch };
+    const now: RunOwner = { ...owner, epoch: taken.epoch };
     await append(database.query, now, [
       { id: newId(), kind: "call", step: "1", index: 0, body: { name: "t", arguments: "{}", target: "server" } },
     ]);

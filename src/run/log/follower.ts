@@ -17,7 +17,7 @@ export type Live = {
   readonly retry?: Retry;
 };
 
-type Told = { readonly run: string; readonly step: string; attempt: number; text: number; reasoning: number };
+type DeltaPosition = { readonly run: string; readonly step: string; attempt: number; text: number; reasoning: number };
 
 /** One reader's place in a thread, and how to tell it what it lacks. */
 export type Follower = {
@@ -28,12 +28,12 @@ export type Follower = {
   /** Where that run was last resumed. */
   readonly resumedAt: number;
   readonly sink: FollowSink;
-  readonly told: Map<string, Told>;
+  readonly told: Map<string, DeltaPosition>;
   readonly cursor: () => Cursor;
 };
 
 export function createFollower(target: FollowTarget, from: Cursor, sink: FollowSink): Follower {
-  const told = new Map<string, Told>();
+  const told = new Map<string, DeltaPosition>();
   for (const { run, step, attempt, text, reasoning } of from.live)
     told.set(`${run}/${step}`, { run, step, attempt, text, reasoning });
   const follower: Follower = {
@@ -74,19 +74,19 @@ export function tellLive(follower: Follower, live: Live, delta?: Delta): void {
   if (events.length > 0) follower.sink.events(events, follower.cursor);
 }
 
-function placeOf(follower: Follower, live: Omit<Live, "text" | "reasoning">, events: RunEvent[]): Told {
+function placeOf(follower: Follower, live: Omit<Live, "text" | "reasoning">, events: RunEvent[]): DeltaPosition {
   const { run, step, attempt, key, retry } = live;
   const place = follower.told.get(key);
   if (place?.attempt === attempt) return place;
   if (place || retry)
     events.push({ type: "step-retry", run, step, attempt: place?.attempt ?? attempt - 1, ...(retry ? { retry } : {}) });
-  const fresh: Told = { run, step, attempt, text: 0, reasoning: 0 };
+  const fresh: DeltaPosition = { run, step, attempt, text: 0, reasoning: 0 };
   follower.told.set(key, fresh);
   events.push({ type: "step-start", run, step, attempt });
   return fresh;
 }
 
-function remainder(place: Told, live: Live, events: RunEvent[]): void {
+function remainder(place: DeltaPosition, live: Live, events: RunEvent[]): void {
   const { run, step, attempt } = place;
   for (const kind of ["reasoning", "text"] as const) {
     const offset = place[kind];

@@ -5,7 +5,7 @@ import { estimate, tokensOf, tokensOfMessages } from "./estimate-tokens.ts";
 import { callKey } from "./fold.ts";
 
 /** Messages that stay or go together: one of a person, or an answer with its calls and their results. */
-export type Block = {
+export type MessageBlock = {
   readonly messages: readonly ModelMessage[];
   readonly tokens: number;
   readonly run: string | null;
@@ -15,11 +15,11 @@ export type Block = {
   readonly at: number;
 };
 
-export function isPersons(block: Block): boolean {
+export function isPersons(block: MessageBlock): boolean {
   return block.messages[0]!.role === "user";
 }
 
-export function tokensOfBlocks(blocks: readonly Block[]): number {
+export function tokensOfBlocks(blocks: readonly MessageBlock[]): number {
   return blocks.reduce((sum, block) => sum + block.tokens, 0);
 }
 
@@ -33,7 +33,7 @@ export function tokensOfTold(messages: readonly ModelMessage[]): number {
 }
 
 /** In the order in which they are told. */
-export function blocksOf(items: readonly Item[]): Block[] {
+export function blocksOf(items: readonly Item[]): MessageBlock[] {
   const results = new Map<string, ItemOf<"result">>();
   const calls = Map.groupBy(
     items.filter((item): item is ItemOf<"call"> => item.kind === "call"),
@@ -41,7 +41,7 @@ export function blocksOf(items: readonly Item[]): Block[] {
   );
   for (const item of items) if (item.kind === "result") results.set(`${item.runId} ${callKey(item)}`, item);
 
-  const blocks: Block[] = [];
+  const blocks: MessageBlock[] = [];
   const done = new Set<string>();
   for (const item of items) {
     if (item.kind === "message" && item.body.role === "user") {
@@ -74,7 +74,7 @@ function answerBlock(
   message: ItemOf<"message"> | undefined,
   calls: readonly ItemOf<"call">[],
   results: ReadonlyMap<string, ItemOf<"result">>,
-): Omit<Block, "at"> | undefined {
+): Omit<MessageBlock, "at"> | undefined {
   const pairs = calls.flatMap((call) => {
     const result = results.get(`${call.runId} ${callKey(call)}`);
     return result ? [{ call, result }] : [];

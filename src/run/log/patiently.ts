@@ -6,7 +6,7 @@ import { isDatabaseFault } from "../../store/driver/sql-state.ts";
 const firstWaitMs = 100;
 const longestWaitMs = 1000;
 
-export type Patience = {
+export type OutageRetryOptions = {
   /** Fires when the run is not this process's to write any more, its lease included. */
   readonly signal: AbortSignal;
   readonly runId: string;
@@ -18,7 +18,7 @@ export type Patience = {
  * answer never came, so an attempt must find that or do the same again.
  */
 export async function patiently<Value>(
-  { signal, runId, log }: Patience,
+  { signal, runId, log }: OutageRetryOptions,
   attempt: (tries: number) => Promise<Value>,
 ): Promise<Value> {
   const began = performance.now();

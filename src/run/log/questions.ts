@@ -1,12 +1,12 @@
 import type { DecisionBody, Item, ItemOf, QuestionBody } from "../../protocol/threads/items.ts";
 import type { ToolAnswer } from "../../protocol/agents/tools.ts";
-import type { Call } from "./call-items.ts";
+import type { CallItem } from "./call-items.ts";
 import { foldOf } from "./fold.ts";
 
 /** The last question of this kind about a call. */
 export function questionOn(
   items: readonly Item[],
-  call: Call,
+  call: CallItem,
   reason: QuestionBody["reason"],
 ): ItemOf<"question"> | undefined {
   return items.findLast(
@@ -18,7 +18,7 @@ export function questionOn(
 /** What a person decided on it; undefined: not asked, or not answered. */
 export function decisionOn(
   items: readonly Item[],
-  call: Call,
+  call: CallItem,
   reason: QuestionBody["reason"],
 ): DecisionBody | undefined {
   const question = questionOn(items, call, reason);
@@ -28,7 +28,7 @@ export function decisionOn(
 }
 
 /** What people answered to the questions of a call itself, oldest first; nothing from before somebody said "retry". */
-export function answersTo(items: readonly Item[], call: Call): ToolAnswer[] {
+export function answersTo(items: readonly Item[], call: CallItem): ToolAnswer[] {
   const doubt =
     decisionOn(items, call, "unknown")?.decision === "retry" ? questionOn(items, call, "unknown") : undefined;
   return items.slice(doubt ? items.indexOf(doubt) : 0).flatMap((question) => {

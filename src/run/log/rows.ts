@@ -125,7 +125,7 @@ export function toItem(row: ItemRow): Item {
   } as Item;
 }
 
-export type Place = {
+export type ItemPosition = {
   readonly threadId: string;
   readonly firstSeq: number;
   /** The leaf before. */
@@ -134,7 +134,7 @@ export type Place = {
 };
 
 /** What new items become at their place; the same as reading them back. */
-export function placeItems(items: readonly (NewItem & { readonly run: string | null })[], place: Place): Item[] {
+export function placeItems(items: readonly (NewItem & { readonly run: string | null })[], place: ItemPosition): Item[] {
   return items.map(
     (item, at) =>
       ({

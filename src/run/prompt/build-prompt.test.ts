@@ -9,13 +9,13 @@ import { buildPrompt, type PromptOptions } from "./build-prompt.ts";
 import { readHistory } from "../log/history.ts";
 import { insertItemsSql, itemsParameter, placeItems } from "../log/rows.ts";
 
-type Written = NewItem & { readonly run: string | null };
+type BranchItem = NewItem & { readonly run: string | null };
 const message = (
   run: string | null,
   role: "user" | "assistant" | "system",
   content: string,
   step?: string,
-): Written => ({
+): BranchItem => ({
   id: newId(),
   kind: "message",
   run,
@@ -24,10 +24,10 @@ const message = (
 });
 
 /** A run of a random length: input, answers with several calls each, results, nested steps, an answer. */
-function randomRun(random: (below: number) => number): Written[] {
+function randomRun(random: (below: number) => number): BranchItem[] {
   const run = newId();
   const words = () => "word ".repeat(1 + random(30));
-  const items: Written[] = [message(run, "user", words())];
+  const items: BranchItem[] = [message(run, "user", words())];
   const steps = random(4);
   for (let step = 1; step <= steps; step++) {
     const at = { step: String(step), attempt: 1 };
@@ -94,7 +94,7 @@ test("whatever is cut, pairs stay whole, and the instructions and the input stay
 test("a summary stands for what came before it, and is cut last of the past", () => {
   const run = newId();
   const old = newId();
-  const summary: Written = {
+  const summary: BranchItem = {
     id: newId(),
     kind: "summary",
     run: old,
@@ -144,7 +144,7 @@ test("tokens are estimated by script", () => {
 
 anyRunDatabase((suite) => {
   /** A thread with the given items, whose parents are the ones before, unless named. */
-  async function thread(userId: string, items: readonly (Written & { parent?: string })[]): Promise<Item[]> {
+  async function thread(userId: string, items: readonly (BranchItem & { parent?: string })[]): Promise<Item[]> {
     const threadId = newId();
     const { query } = suite.database();
     await query("insert into threads (id, user_id, next_seq, leaf) values ($1, $2, $3, $4)", [

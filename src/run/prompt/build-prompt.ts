@@ -1,7 +1,7 @@
 import { ModelError } from "../../protocol/base/errors.ts";
 import { textOf, type Item, type ItemOf } from "../../protocol/threads/items.ts";
 import type { ModelMessage } from "../../protocol/agents/models.ts";
-import { blocksOf, isPersons, tokensOfBlocks, type Block } from "../log/message-blocks.ts";
+import { blocksOf, isPersons, tokensOfBlocks, type MessageBlock } from "../log/message-blocks.ts";
 import { estimate, tokensOfMessages } from "../log/estimate-tokens.ts";
 import { isErased, isNested } from "../log/fold.ts";
 import type { StepOptions } from "../contract/turn.ts";
@@ -25,17 +25,17 @@ export type PromptOptions = {
 };
 
 /** A branch as a prompt tells it, before it is cut to the model's room. */
-export type Conversation = {
+export type PromptBranch = {
   readonly system: string;
   /** Stands for all that was said up to its `upToSeq`. */
   readonly summary: ItemOf<"summary"> | undefined;
   /** Before the run's own input; what the summary stands for is left out. */
-  readonly past: readonly Block[];
+  readonly past: readonly MessageBlock[];
   /** The run's own input, and all after it. */
-  readonly own: readonly Block[];
+  readonly own: readonly MessageBlock[];
 };
 
-export function conversationOf(all: readonly Item[], options: Omit<PromptOptions, "tokens">): Conversation {
+export function conversationOf(all: readonly Item[], options: Omit<PromptOptions, "tokens">): PromptBranch {
   const { runId, instructions, then, pastMessages = Infinity, told = blocksOf } = options;
   const items = all.slice(all.findLastIndex((item) => item.kind === "state" && item.body.type === "chapter") + 1);
   const summary = lastSummary(items);
@@ -52,13 +52,13 @@ export function conversationOf(all: readonly Item[], options: Omit<PromptOptions
 }
 
 /** A conversation begins with a person. */
-function lastOf(past: readonly Block[], count: number): readonly Block[] {
+function lastOf(past: readonly MessageBlock[], count: number): readonly MessageBlock[] {
   const last = past.slice(past.length - count);
   const begin = last.findIndex(isPersons);
   return past.length === count ? past : begin === -1 ? [] : last.slice(begin);
 }
 
-export type Prompt = {
+export type BuiltPrompt = {
   readonly messages: ModelMessage[];
   /** Of what the model does not see all: the message that it answers, what was done in this run, or what calls brought before. */
   readonly shortened: "input" | "own" | "past" | undefined;
@@ -74,14 +74,14 @@ const ofThen = 0.5;
  * first, with the summary of what came before it last; the instructions always stay, and something of the message that
  * began the run and of what was done last. Throws ModelError `context` if not even the instructions fit.
  */
-export function buildPrompt(items: readonly Item[], options: PromptOptions): Prompt {
+export function buildPrompt(items: readonly Item[], options: PromptOptions): BuiltPrompt {
   const { system, summary, past, own } = conversationOf(items, options);
   const room = options.tokens - estimate(system);
   if (room < leastRoom && room < tokensOfBlocks(own)) throw noRoom(options, estimate(system));
-  const isLast = (block: Block) => block === own.at(-1);
-  const mustStay = (block: Block) => isLast(block) || (block.input && block.run === options.runId);
+  const isLast = (block: MessageBlock) => block === own.at(-1);
+  const mustStay = (block: MessageBlock) => isLast(block) || (block.input && block.run === options.runId);
   const { again = () => undefined } = options;
-  const staying = (_: Block, at: number) => mustStay(own[at]!);
+  const staying = (_: MessageBlock, at: number) => mustStay(own[at]!);
   const first = options.then ? fitBlocks(own, { tokens: room * ofThen, again, mustStay: staying }) : undefined;
   const then = thenOf(options, room - tokensOfBlocks(first?.blocks ?? own));
   let told = summary && summaryText(summary);

@@ -1,6 +1,6 @@
 import type { ModelMessage } from "../../protocol/agents/models.ts";
 import { estimate } from "../log/estimate-tokens.ts";
-import { tokensOfBlocks, tokensOfTold, type Block } from "../log/message-blocks.ts";
+import { tokensOfBlocks, tokensOfTold, type MessageBlock } from "../log/message-blocks.ts";
 import { clipped, countText } from "../text/shorten.ts";
 
 /** What is left of an old result, of which little is needed but that it was there. */
@@ -26,24 +26,24 @@ export type Again = (name: string, given: string) => string | undefined;
 export type FitOptions = {
   readonly tokens: number;
   readonly again: Again;
-  readonly mustStay: (block: Block, at: number) => boolean;
+  readonly mustStay: (block: MessageBlock, at: number) => boolean;
   /** What people and agents said stays as it is. */
   readonly onlyCalls?: true;
 };
 
 /** In the same order and number; `isInputClipped`: of a message that must stay not all is told. */
-export type Fitted = { readonly blocks: readonly Block[]; readonly isInputClipped: boolean };
+export type Fitted = { readonly blocks: readonly MessageBlock[]; readonly isInputClipped: boolean };
 
 /**
  * Clips what a prompt holds until it fits, if it can: the results of calls, the oldest first, then long messages of the
  * past. What `mustStay`, the message that is answered and the newest results, is clipped last, and only if it does not fit
  * by itself. Of a text its beginning and its end are kept.
  */
-export function fitBlocks(given: readonly Block[], { tokens, again, mustStay, onlyCalls }: FitOptions): Fitted {
+export function fitBlocks(given: readonly MessageBlock[], { tokens, again, mustStay, onlyCalls }: FitOptions): Fitted {
   let excess = tokensOfBlocks(given) - tokens;
   if (excess <= 0) return { blocks: given, isInputClipped: false };
   const blocks = [...given];
-  const put = (at: number, block: Block) => {
+  const put = (at: number, block: MessageBlock) => {
     excess -= blocks[at]!.tokens - block.tokens;
     blocks[at] = block;
   };
@@ -60,10 +60,18 @@ export function fitBlocks(given: readonly Block[], { tokens, again, mustStay, on
   return { blocks, isInputClipped };
 }
 
-type Staying = { readonly tokens: number; readonly again: Again; readonly put: (at: number, block: Block) => void };
+type Staying = {
+  readonly tokens: number;
+  readonly again: Again;
+  readonly put: (at: number, block: MessageBlock) => void;
+};
 
 /** True if a message was clipped, and not only results. */
-function fitStaying(blocks: readonly Block[], staying: readonly number[], { tokens, again, put }: Staying): boolean {
+function fitStaying(
+  blocks: readonly MessageBlock[],
+  staying: readonly number[],
+  { tokens, again, put }: Staying,
+): boolean {
   const all = () => staying.reduce((sum, at) => sum + blocks[at]!.tokens, 0);
   if (all() <= tokens * mostOfRoom) return false;
   const room = Math.max(0, tokens * clippedTo);
@@ -90,7 +98,11 @@ function fitStaying(blocks: readonly Block[], staying: readonly number[], { toke
 }
 
 /** The same limit for each of a block's texts, so that the longest are clipped. */
-function clipTo(block: Block, tokens: number, clip: (block: Block, most: number) => Block): Block {
+function clipTo(
+  block: MessageBlock,
+  tokens: number,
+  clip: (block: MessageBlock, most: number) => MessageBlock,
+): MessageBlock {
   let fitted = block;
   for (let most = Math.floor(tokens); fitted.tokens > tokens && most >= 4; most = Math.floor(most * 0.85))
     fitted = clip(block, most);
@@ -98,7 +110,7 @@ function clipTo(block: Block, tokens: number, clip: (block: Block, most: number)
 }
 
 /** What calls were given and what they brought, of each no more than these tokens. */
-function clipCalls(block: Block, most: number, again: Again): Block {
+function clipCalls(block: MessageBlock, most: number, again: Again): MessageBlock {
   const given = new Map<string, string>();
   const messages = block.messages.map((message): ModelMessage => {
     if (message.role === "assistant" && message.calls) {
@@ -132,7 +144,7 @@ function clippedArguments(text: string, most: number): string {
   }
 }
 
-function clipMessage(block: Block, most: number): Block {
+function clipMessage(block: MessageBlock, most: number): MessageBlock {
   const note = (left: number) => `[${countText(left)} of this message left out here: there is no room for all of it]`;
   const messages = block.messages.map((message): ModelMessage => {
     if (message.role === "assistant") return { ...message, content: clipped(message.content, most, note) };
@@ -150,7 +162,7 @@ function clipMessage(block: Block, most: number): Block {
   return withMessages(block, messages);
 }
 
-function withMessages(block: Block, messages: readonly ModelMessage[]): Block {
+function withMessages(block: MessageBlock, messages: readonly ModelMessage[]): MessageBlock {
   const tokens = tokensOfTold(messages);
   return tokens < block.tokens ? { ...block, messages, tokens } : block;
 }

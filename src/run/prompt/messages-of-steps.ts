@@ -1,6 +1,6 @@
 import type { Item } from "../../protocol/threads/items.ts";
 import type { ModelMessage } from "../../protocol/agents/models.ts";
-import { blocksOf, tokensOfBlocks, type Block } from "../log/message-blocks.ts";
+import { blocksOf, tokensOfBlocks, type MessageBlock } from "../log/message-blocks.ts";
 import { fitBlocks } from "./fit-blocks.ts";
 import { isErased, isNested } from "../log/fold.ts";
 
@@ -14,7 +14,7 @@ export function messagesOfSteps(
 ): ModelMessage[] {
   const steps = items.filter((item) => item.step !== null && isWanted(item.step) && !isNested(item) && !isErased(item));
   const all = blocksOf(steps.map(withProtocol));
-  const mustStay = (_: Block, at: number) => at === all.length - 1;
+  const mustStay = (_: MessageBlock, at: number) => at === all.length - 1;
   const { blocks } = fitBlocks(all, { tokens, again: () => undefined, mustStay });
   let left = tokens - tokensOfBlocks(blocks.slice(-1));
   let first = Math.max(0, blocks.length - 1);

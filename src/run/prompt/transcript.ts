@@ -1,10 +1,10 @@
 import type { ModelMessage } from "../../protocol/agents/models.ts";
 import { textOf } from "../../protocol/threads/items.ts";
-import type { Block } from "../log/message-blocks.ts";
+import type { MessageBlock } from "../log/message-blocks.ts";
 import { estimate } from "../log/estimate-tokens.ts";
 
 /** A conversation as text, to be read as a whole. Of a long message only its beginning and its end are told. */
-export function transcriptOf({ messages }: Block, tokensPerMessage: number): string {
+export function transcriptOf({ messages }: MessageBlock, tokensPerMessage: number): string {
   return messages.map((message) => lineOf(message, tokensPerMessage)).join("\n");
 }
 

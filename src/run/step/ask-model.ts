@@ -8,17 +8,17 @@ import { dearest, expectedOf, type ReservedStep, spentBy } from "../limits/reser
 import { checkOwnLimits, reserve } from "../limits/limits.ts";
 import { ownHeader } from "./request-origin.ts";
 import { untilAnswered } from "./attempts.ts";
-import type { Answer } from "../contract/answer.ts";
+import type { ModelAnswer } from "../contract/answer.ts";
 import { hearing } from "../text/heard-text.ts";
 import { emptyAnswer, readAnswer } from "./read-answer.ts";
-import type { Work } from "./work.ts";
+import type { RunWork } from "./work.ts";
 import { basisIn } from "./run-basis.ts";
 
-export function stepIn(work: Work, key: string): ItemOf<"message"> | undefined {
+export function stepIn(work: RunWork, key: string): ItemOf<"message"> | undefined {
   return work.items.find((item): item is ItemOf<"message"> => item.kind === "message" && item.step === key);
 }
 
-export type Asking = {
+export type ModelQuery = {
   readonly model: Model;
   readonly request: ModelRequest;
   /** Its text is no answer but its strategy's own protocol. */
@@ -34,10 +34,10 @@ export type Asking = {
 
 /** Asks for a step's answer. Stays `current` if it breaks off, so that what there is of it can be kept. */
 export async function askModel(
-  work: Work,
+  work: RunWork,
   key: string,
-  { model, request, asProtocol = false, tells = "all", keptIn = key, reserved, after }: Asking,
-): Promise<Answer> {
+  { model, request, asProtocol = false, tells = "all", keptIn = key, reserved, after }: ModelQuery,
+): Promise<ModelAnswer> {
   const answer = emptyAnswer();
   work.current = { key: keptIn, answer, reserved };
   const messages = await withImages(request.messages, (id) => work.runtime.imageUrl(id, work.taken.caller.userId));
@@ -65,7 +65,7 @@ export async function askModel(
 }
 
 export function originOf(
-  { taken, owner, runtime }: Work,
+  { taken, owner, runtime }: RunWork,
   { step, attempt }: { readonly step: string; readonly attempt: number },
 ): CallOrigin {
   return {
@@ -78,7 +78,7 @@ export function originOf(
 }
 
 export async function reserveFor(
-  work: Work,
+  work: RunWork,
   model: Model,
   request: Pick<ModelRequest, "messages" | "settings" | "tools">,
 ): Promise<ReservedStep> {
@@ -101,10 +101,10 @@ export async function reserveFor(
   return { steered, isHeld: held !== null, expected, input, model: model.id };
 }
 
-type Asked = { readonly answer: Answer; readonly reserved: ReservedStep };
+type ModelReply = { readonly answer: ModelAnswer; readonly reserved: ReservedStep };
 
 /** What else the commit of an answer settles, of one that broke off too: the call log, and what was used instead of what was reserved. */
-export function settled(work: Work, { answer, reserved }: Asked): AppendExtras {
+export function settled(work: RunWork, { answer, reserved }: ModelReply): AppendExtras {
   const spent = spentBy(answer, reserved, work.runtime.costOf);
   return {
     modelCalls: answer.records,
@@ -114,7 +114,7 @@ export function settled(work: Work, { answer, reserved }: Asked): AppendExtras {
 }
 
 /** The same, and no live text of the step any more: what there is of it is an item. */
-export function settledStep(work: Work, key: string, asked: Asked): AppendExtras {
+export function settledStep(work: RunWork, key: string, asked: ModelReply): AppendExtras {
   const isLive = work.runtime.deltas.settle(work.owner.runId, key);
   return { ...settled(work, asked), ...(isLive ? { deltasOf: key } : {}) };
 }

@@ -2,12 +2,12 @@ import { ModelError } from "../../protocol/base/errors.ts";
 import type { NewItem } from "../../protocol/threads/items.ts";
 import type { Model } from "../../protocol/agents/models.ts";
 import type { PricedCall } from "../../store/metering/model-calls.ts";
-import type { Answer } from "../contract/answer.ts";
+import type { ModelAnswer } from "../contract/answer.ts";
 import { windowOf } from "../log/estimate-tokens.ts";
 import type { ReservedStep } from "../limits/reservation.ts";
-import { askModel, reserveFor, settledStep, type Asking } from "./ask-model.ts";
+import { askModel, reserveFor, settledStep, type ModelQuery } from "./ask-model.ts";
 import { requestOf, type RequestOptions } from "./step-request.ts";
-import type { Work } from "./work.ts";
+import type { RunWork } from "./work.ts";
 import { commit, takeIn } from "./commit.ts";
 
 /** How often a step is asked again with less, after a provider said that it was too much. */
@@ -15,8 +15,8 @@ const mostTries = 6;
 /** Of a window that was too large after all, though the provider says that it is as large: it counts tokens in another way. */
 const nextWindow = 0.75;
 
-export type Asked = {
-  readonly answer: Answer;
+export type FittedReply = {
+  readonly answer: ModelAnswer;
   readonly notices: readonly NewItem[];
   /** The last item that the model saw. */
   readonly seen: number | undefined;
@@ -28,14 +28,14 @@ export type Asked = {
  * shorter one: the model knows its window from then on.
  */
 export async function askWithin(
-  work: Work,
+  work: RunWork,
   key: string,
   {
     model,
     options,
     ...asking
-  }: Omit<Asking, "request" | "reserved" | "after"> & { readonly model: Model; readonly options: RequestOptions },
-): Promise<Asked> {
+  }: Omit<ModelQuery, "request" | "reserved" | "after"> & { readonly model: Model; readonly options: RequestOptions },
+): Promise<FittedReply> {
   const refused = work.current;
   if (refused) {
     // Its strategy goes on without it; what it came to is counted all the same.

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ModelError } from "../../protocol/base/errors.ts";
 import type { Retry } from "../../protocol/threads/events.ts";
-import type { Answer } from "../contract/answer.ts";
+import type { ModelAnswer } from "../contract/answer.ts";
 import { attemptOf } from "../log/attempts.ts";
 import { liveStep, type LiveStep } from "../log/deltas.ts";
 import { delayOf, retryOf } from "./outage.ts";
 import { emptyAnswer } from "./read-answer.ts";
-import type { Work } from "./work.ts";
+import type { RunWork } from "./work.ts";
 
 export type Attempts = {
   readonly step: string;
-  readonly answer: Answer;
+  readonly answer: ModelAnswer;
   /** Whether followers hear of those that fail. */
   readonly isTold: boolean;
   /** Its failure is told to whoever asked within the run, which does not wait for the model then. */
@@ -26,7 +26,7 @@ export type Attempts = {
  * withdrawn: half of an answer is none. What it cost stays in the answer's records.
  */
 export async function untilAnswered(
-  work: Work,
+  work: RunWork,
   { step, answer, isTold, isNested = false, after, signal = work.signal }: Attempts,
   read: (of: LiveStep) => Promise<void>,
 ): Promise<void> {
@@ -56,12 +56,12 @@ export async function untilAnswered(
 }
 
 /** An attempt failed, and `of` is the one that comes next. */
-function tellAgain({ runtime }: Work, of: LiveStep, retry: Retry): void {
+function tellAgain({ runtime }: RunWork, of: LiveStep, retry: Retry): void {
   runtime.feeds.again(of, retry);
   runtime.deltas.again(of, retry);
 }
 
-function withdraw(answer: Answer): void {
+function withdraw(answer: ModelAnswer): void {
   const { records, attempt } = answer;
   Object.assign(answer, emptyAnswer(), { records, attempt });
 }

@@ -1,14 +1,14 @@
 import type { Model } from "../../protocol/agents/models.ts";
-import type { Work } from "./work.ts";
+import type { RunWork } from "./work.ts";
 
 /** The model of this name, or the one that a person chose in its place when it could not be had. Throws NotFound, Unavailable. */
-export function modelFor(work: Work, name: string): Model {
+export function modelFor(work: RunWork, name: string): Model {
   const chosen = chosenInstead(work, name);
   work.asked = chosen;
   return work.runtime.models.get(chosen);
 }
 
-function chosenInstead(work: Work, name: string): string {
+function chosenInstead(work: RunWork, name: string): string {
   const items = work.items;
   let chosen = name;
   for (const { kind, body } of items) {

@@ -8,10 +8,10 @@ import { appendPatiently } from "../log/append-patiently.ts";
 import { itemColumns, type ItemRow, toItem } from "../log/rows.ts";
 import { standing } from "../log/standing.ts";
 import { openOutage } from "./outage.ts";
-import type { Work } from "./work.ts";
+import type { RunWork } from "./work.ts";
 
 /** Appends to the run's thread, with what becomes true together with it. Throws LostRun. */
-export async function commit(work: Work, given: readonly NewItem[], extras: AppendExtras = {}): Promise<void> {
+export async function commit(work: RunWork, given: readonly NewItem[], extras: AppendExtras = {}): Promise<void> {
   // An answer says by itself that the model is back.
   const outage = given.some(isAnswer) ? openOutage(work) : undefined;
   const items = outage ? [overcome(outage), ...given] : given;
@@ -31,7 +31,7 @@ export async function commit(work: Work, given: readonly NewItem[], extras: Appe
 }
 
 /** What was committed is known to the work, and told to whoever follows. */
-export function addCommitted(work: Work, items: readonly Item[]): void {
+export function addCommitted(work: RunWork, items: readonly Item[]): void {
   if (items.length === 0) return;
   const { feeds, deltas } = work.runtime;
   feeds.publish(work.owner.threadId, items);
@@ -43,7 +43,7 @@ export function addCommitted(work: Work, items: readonly Item[]): void {
 }
 
 /** Reads what others have added to the run: results that a client brought, a message that was taken in. */
-export async function reloadItems(work: Work): Promise<void> {
+export async function reloadItems(work: RunWork): Promise<void> {
   const rows = await work.runtime.database.query<ItemRow>(
     `select ${itemColumns} from items where run_id = $1 order by seq`,
     [work.owner.runId],
@@ -56,7 +56,7 @@ export async function reloadItems(work: Work): Promise<void> {
 }
 
 /** Reads what was said since, given how many messages there are now (asks if not); true if there was something. */
-export async function takeIn(work: Work, seen?: number): Promise<boolean> {
+export async function takeIn(work: RunWork, seen?: number): Promise<boolean> {
   const now = seen ?? (await steeredNow(work));
   if (now === undefined || now === work.steered) return false;
   work.steered = now;
@@ -66,7 +66,7 @@ export async function takeIn(work: Work, seen?: number): Promise<boolean> {
 
 /** How many messages were said while the run worked; undefined: it is lost. */
 export async function steeredNow(
-  { runtime, owner }: Work,
+  { runtime, owner }: RunWork,
   query: Query = runtime.database.query,
 ): Promise<number | undefined> {
   const [row] = await query<{ steered: number }>(
@@ -77,7 +77,7 @@ export async function steeredNow(
 }
 
 /** Something was done below the run: processes that died over it count no more. */
-export async function noteProgress(work: Work): Promise<void> {
+export async function noteProgress(work: RunWork): Promise<void> {
   if (!work.isSuspect) return;
   const { runId, epoch } = work.owner;
   await work.runtime.database.query("update runs set takeovers = 0 where id = $1 and epoch = $2", [runId, epoch]);
@@ -87,7 +87,7 @@ export async function noteProgress(work: Work): Promise<void> {
 
 /** What the world outside is told; it hears of roots only. */
 export function signalsOf(
-  { runtime, taken, job }: Work,
+  { runtime, taken, job }: RunWork,
   event: RunSignal,
   rest: { readonly reason?: string; readonly error?: RunEnd["error"] } = {},
 ): readonly Delivery[] {
@@ -97,7 +97,7 @@ export function signalsOf(
   return deliveriesOf(runtime, { runId, threadId, agent: agent.id, event, callback: options.callback, ...rest });
 }
 
-export function endSignals(work: Work, { status, error }: RunEnd): readonly Delivery[] {
+export function endSignals(work: RunWork, { status, error }: RunEnd): readonly Delivery[] {
   return signalsOf(work, status, error ? { error } : {});
 }
 

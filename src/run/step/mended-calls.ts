@@ -1,13 +1,13 @@
 import type { ToolSchema } from "../../protocol/agents/models.ts";
 import { knownName, nameOf } from "../text/call-fields.ts";
 import { isObject, objectsIn, strictJson } from "../text/lenient-json.ts";
-import type { Answer } from "../contract/answer.ts";
+import type { ModelAnswer } from "../contract/answer.ts";
 
 /**
  * The calls of an answer as they are meant: of the tool that a name stands for, with arguments as one JSON object where the
  * text is one but for its form, and each once that a provider told twice under one id.
  */
-export function mendedCalls(calls: Answer["calls"], tools: readonly ToolSchema[]): Answer["calls"] {
+export function mendedCalls(calls: ModelAnswer["calls"], tools: readonly ToolSchema[]): ModelAnswer["calls"] {
   const names = tools.map(({ name }) => name);
   const told = new Set<string>();
   return calls.flatMap(({ name: written, arguments: text, given }) => {

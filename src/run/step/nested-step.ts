@@ -5,16 +5,16 @@ import type { StepAnswer, StepRequest } from "../../protocol/agents/tools.ts";
 import { untilAnswered } from "./attempts.ts";
 import { modelFor } from "./chosen-model.ts";
 import { originOf, reserveFor, settled, settledStep, stepIn } from "./ask-model.ts";
-import type { Answer } from "../contract/answer.ts";
+import type { ModelAnswer } from "../contract/answer.ts";
 import { emptyAnswer, messageBody, readAnswer } from "./read-answer.ts";
-import type { Work } from "./work.ts";
+import type { RunWork } from "./work.ts";
 import { commit } from "./commit.ts";
 
 export type NestedRequest = Omit<StepRequest, "model"> & {
   /** The agent's own when absent. */
   readonly model?: Model;
   /** Filled while it comes. */
-  readonly answer?: Answer;
+  readonly answer?: ModelAnswer;
   /** What follows from the answer, committed together with it. */
   readonly outcome?: () => readonly NewItem[];
   /** Stops it before the run's own signal does. */
@@ -23,7 +23,7 @@ export type NestedRequest = Omit<StepRequest, "model"> & {
 
 /** A model call beside a strategy's steps: recorded under its own key, and no part of the conversation. */
 export async function runNestedStep(
-  work: Work,
+  work: RunWork,
   key: string,
   { model: chosen, answer = emptyAnswer(), outcome, stop, ...request }: NestedRequest,
 ): Promise<StepAnswer> {

@@ -4,7 +4,7 @@ import { toolSchemas } from "../../tools/core/registry.ts";
 import { searchName, searchTool } from "../../tools/core/search-tools.ts";
 import { schemaTokens } from "../log/estimate-tokens.ts";
 import { foundAmong, foundIn } from "../prompt/found-tools.ts";
-import type { Work } from "./work.ts";
+import type { RunWork } from "./work.ts";
 
 /** Of a window, what tools may fill before they are searched for instead, */
 const mostOfWindow = 0.4;
@@ -13,14 +13,17 @@ const offeredOfWindow = 0.2;
 
 export const toolsDeferred = "tools_deferred";
 
-export type Offered = {
+export type OfferedTools = {
   readonly tools: readonly ToolSchema[];
   /** The others, for which there is no room: the model searches among them. */
   readonly deferred: readonly ToolSchema[];
 };
 
 /** The tools of a run in a prompt of this size: those that were called or found, that the agent names, and the first ones. */
-export function offeredTools(work: Pick<Work, "taken" | "runtime" | "items" | "branch">, window: number): Offered {
+export function offeredTools(
+  work: Pick<RunWork, "taken" | "runtime" | "items" | "branch">,
+  window: number,
+): OfferedTools {
   const { definition } = work.taken;
   const all = [...definition.tools, ...foundIn(definition, work.branch)];
   if (schemaTokens(all) <= window * mostOfWindow) return { tools: all, deferred: [] };

@@ -3,7 +3,7 @@ import type { Retry } from "../../protocol/threads/events.ts";
 import type { ItemOf, Outage } from "../../protocol/threads/items.ts";
 import type { OutagePolicy } from "../contract/runtime.ts";
 import { openQuestions } from "../log/questions.ts";
-import type { Work } from "./work.ts";
+import type { RunWork } from "./work.ts";
 
 /** No attempt of the same request needs another answer than the first; whatever may pass does. */
 const passing = ["rate-limit", "overloaded", "unreachable", "timeout", "cut", "server", "garbage"] as const;
@@ -38,7 +38,10 @@ export type Failed = {
 };
 
 /** Milliseconds until the step is asked again by this process; undefined: that is over. */
-export function delayOf({ error, tries, waitedMs, long, hadBegun, isNested }: Failed, work: Work): number | undefined {
+export function delayOf(
+  { error, tries, waitedMs, long, hadBegun, isNested }: Failed,
+  work: RunWork,
+): number | undefined {
   const { retryMs, baseMs } = work.runtime.outages;
   const { held, agent } = work.taken.definition;
   // In a room the others wait for its turn to be over.
@@ -66,7 +69,7 @@ export function distanceOf(error: ModelError, waitedMs: number, { firstMs, longe
 }
 
 /** The question of a run that waits for a provider. */
-export function openOutage(work: Pick<Work, "items">): ItemOf<"question"> | undefined {
+export function openOutage(work: Pick<RunWork, "items">): ItemOf<"question"> | undefined {
   return openQuestions(work.items).find(({ body }) => body.reason === "provider");
 }
 
@@ -77,7 +80,7 @@ const providerNames: Readonly<Record<string, string>> = {
 };
 
 /** What is the matter, of the step that failed last. */
-export function outageOf(work: Work, error: ColloquyError, repeats: boolean): Outage {
+export function outageOf(work: RunWork, error: ColloquyError, repeats: boolean): Outage {
   const { host, model: name, provider: kind = "" } = (error instanceof ModelError ? error.server : undefined) ?? {};
   const provider = host?.endsWith("api.openai.com") ? "OpenAI" : providerNames[kind];
   return {
@@ -110,7 +113,7 @@ export function whatIsWrong({ model, name = model, provider, host, code }: Omit<
 }
 
 /** What followers are told of an attempt that failed. */
-export function retryOf(work: Work, error: ModelError, afterMs: number): Retry {
+export function retryOf(work: RunWork, error: ModelError, afterMs: number): Retry {
   const { repeats: _, ...outage } = outageOf(work, error, true);
   return {
     ...outage,

@@ -4,12 +4,12 @@ import { plainText } from "../../protocol/base/json-text.ts";
 import type { MessageBody, NewItem } from "../../protocol/threads/items.ts";
 import type { Model, ModelCallRecord, ModelRequest } from "../../protocol/agents/models.ts";
 import type { PricedCall } from "../../store/metering/model-calls.ts";
-import type { Answer } from "../contract/answer.ts";
+import type { ModelAnswer } from "../contract/answer.ts";
 import type { DeltaKind } from "../log/deltas.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import type { Hearing } from "../text/heard-text.ts";
 
-export function emptyAnswer(): Answer {
+export function emptyAnswer(): ModelAnswer {
   return {
     text: "",
     reasoning: "",
@@ -28,9 +28,9 @@ export function emptyAnswer(): Answer {
 /** Told after it was added to the answer. */
 export type Tell = (kind: DeltaKind, offset: number, text: string) => void;
 
-type Reading = {
+type AnswerReading = {
   readonly signal: AbortSignal;
-  readonly answer: Answer;
+  readonly answer: ModelAnswer;
   readonly tell: Tell;
   readonly asProtocol?: boolean;
   /** Takes out of its text what is none. */
@@ -45,7 +45,7 @@ type Reading = {
 export async function readAnswer(
   model: Model,
   request: ModelRequest,
-  { signal, answer, tell, asProtocol = false, hears, costOf = () => undefined }: Reading,
+  { signal, answer, tell, asProtocol = false, hears, costOf = () => undefined }: AnswerReading,
 ): Promise<void> {
   const priced = (record: ModelCallRecord): PricedCall => {
     const usage = { inputTokens: record.inputTokens ?? 0, outputTokens: record.outputTokens ?? 0 };
@@ -139,7 +139,7 @@ function wellFormed(): (text: string) => string {
 }
 
 export type AnswerPlace = { readonly step: string; readonly author: string };
-export type AnswerOptions = {
+export type CallAppendOptions = {
   /** Which tools the caller runs itself. */
   readonly isClient: (name: string) => boolean;
   /** The last seq that the prompt held. */
@@ -150,7 +150,7 @@ export type AnswerOptions = {
  * The items of a complete answer: its message and, in order, its calls. Calls of an answer that was cut for length may be
  * cut themselves, so they are not run: each gets a result that says so.
  */
-export function answerItems(answer: Answer, place: AnswerPlace, { isClient, seen }: AnswerOptions): NewItem[] {
+export function answerItems(answer: ModelAnswer, place: AnswerPlace, { isClient, seen }: CallAppendOptions): NewItem[] {
   const at = { ...place, attempt: answer.attempt };
   const items: NewItem[] = [
     {
@@ -178,13 +178,13 @@ export function answerItems(answer: Answer, place: AnswerPlace, { isClient, seen
 }
 
 /** What was written before the stream broke off, so that nobody's text is lost. */
-export function partialItem(answer: Answer, place: AnswerPlace): NewItem | undefined {
+export function partialItem(answer: ModelAnswer, place: AnswerPlace): NewItem | undefined {
   if (!answer.text && !answer.reasoning) return undefined;
   const { attempt } = answer;
   return { id: newId(), kind: "message", ...place, attempt, body: { ...messageBody(answer), partial: true } };
 }
 
-export function messageBody(answer: Answer): MessageBody {
+export function messageBody(answer: ModelAnswer): MessageBody {
   const { text, reasoning, protocolAt, opaque, model, finish, usage, unseen, records } = answer;
   const costs = records.flatMap(({ cost }) => cost ?? []);
   return {

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { Owner } from "../log/append.ts";
+import type { RunOwner } from "../log/append.ts";
 
 /**
  * On requests that models and tools of a run send to our own server: whose run they are part of, so that what they start
@@ -8,7 +8,7 @@ import type { Owner } from "../log/append.ts";
 export const parentHeader = "x-colloquy-parent";
 
 /** A run at its epoch, and the step that asks. */
-export type RequestOrigin = Pick<Owner, "runId" | "epoch"> & { readonly step: string };
+export type RequestOrigin = Pick<RunOwner, "runId" | "epoch"> & { readonly step: string };
 
 export function ownHeader(
   secret: string,

@@ -5,14 +5,14 @@ import { type Item, textOf } from "../../protocol/threads/items.ts";
 import type { RunBasis } from "../contract/turn.ts";
 import { windowOf } from "../log/estimate-tokens.ts";
 import { offeredTools } from "./offered-tools.ts";
-import type { Work } from "./work.ts";
+import type { RunWork } from "./work.ts";
 
 /** What a strategy may know of its run: all of it was fixed at the start, but for the tools that it has found since. */
-export function basisIn(work: Work): RunBasis {
+export function basisIn(work: RunWork): RunBasis {
   return (work.basis ??= basisOf(work));
 }
 
-function basisOf(work: Work): RunBasis {
+function basisOf(work: RunWork): RunBasis {
   const {
     agent,
     options,
@@ -33,7 +33,7 @@ function basisOf(work: Work): RunBasis {
 }
 
 /** Of a model that is gone, or has no key, a step will say so. */
-function roomOf({ runtime: { models } }: Work, agent: AgentDefinition): number {
+function roomOf({ runtime: { models } }: RunWork, agent: AgentDefinition): number {
   try {
     return windowOf(models.get(agent.model), agent);
   } catch (error) {

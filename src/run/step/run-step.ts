@@ -15,7 +15,7 @@ import { noAnswer } from "../log/account.ts";
 import { hasCallMark, spokenText } from "../text/heard-text.ts";
 import { writtenCalls } from "../text/written-calls.ts";
 import { listenTo } from "../log/room-voice.ts";
-import type { Answer } from "../contract/answer.ts";
+import type { ModelAnswer } from "../contract/answer.ts";
 import { answerItems, type AnswerPlace } from "./read-answer.ts";
 import { roomFor, windowOf } from "../log/estimate-tokens.ts";
 import { askWithin } from "./ask-within.ts";
@@ -23,13 +23,13 @@ import { mendedCalls } from "./mended-calls.ts";
 import { promptOf } from "./step-request.ts";
 import { filtered, hasWorked, nudge, wasWordless, wordsForNothing } from "./wordless-answer.ts";
 import { summarisePast } from "./summarise.ts";
-import type { Note, Reading, SayOptions, StepOptions } from "../contract/turn.ts";
-import type { Work } from "./work.ts";
+import type { Note, ParsedAnswer, SayOptions, StepOptions } from "../contract/turn.ts";
+import type { RunWork } from "./work.ts";
 import { commit, takeIn } from "./commit.ts";
 import { basisIn } from "./run-basis.ts";
 
 /** One model call of a strategy: reserved before, told while it comes, committed whole. */
-export async function runStep(work: Work, key: string, options: StepOptions = {}): Promise<void> {
+export async function runStep(work: RunWork, key: string, options: StepOptions = {}): Promise<void> {
   if (stepIn(work, key)) return;
   work.signal.throwIfAborted();
   const { definition } = work.taken;
@@ -87,7 +87,7 @@ export async function runStep(work: Work, key: string, options: StepOptions = {}
 }
 
 /** A message without a model, unless as the answer it must be brought into a format. */
-export async function say(work: Work, key: string, text: string, { final, as }: SayOptions = {}): Promise<void> {
+export async function say(work: RunWork, key: string, text: string, { final, as }: SayOptions = {}): Promise<void> {
   if (stepIn(work, key)) return;
   work.signal.throwIfAborted();
   const { definition, epoch } = work.taken;
@@ -121,7 +121,7 @@ type Repair = {
 };
 
 /** Asks once more for the answer of which there is a draft, with the format enforced. Throws `format_invalid`. */
-async function repairAnswer(work: Work, key: string, { format, ...answerer }: Repair): Promise<void> {
+async function repairAnswer(work: RunWork, key: string, { format, ...answerer }: Repair): Promise<void> {
   const failed = stepIn(work, repairOf(key));
   if (failed) throw formatInvalid(problemsIn(format, failed.body));
   const draft = stepIn(work, draftOf(key))!.body;
@@ -152,7 +152,7 @@ function problemsIn(format: ResponseFormat, { content, finish }: MessageBody): r
   return "problems" in formatted ? formatted.problems : [];
 }
 
-function makeRoom(work: Work, model: Model, options: StepOptions): Promise<void> {
+function makeRoom(work: RunWork, model: Model, options: StepOptions): Promise<void> {
   const window = windowOf(model, options.as ?? work.taken.definition.agent);
   return summarisePast(work, {
     model,
@@ -164,7 +164,7 @@ function makeRoom(work: Work, model: Model, options: StepOptions): Promise<void>
 }
 
 /** Once for this key. */
-export async function record(work: Work, key: string, note: Note): Promise<void> {
+export async function record(work: RunWork, key: string, note: Note): Promise<void> {
   if (work.items.some((item) => item.kind === note.kind && item.step === key)) return;
   work.signal.throwIfAborted();
   await commit(work, [{ id: newId(), ...note, step: key, author: work.taken.definition.agent.id }]);
@@ -173,14 +173,14 @@ export async function record(work: Work, key: string, note: Note): Promise<void>
 type PassPlace = { readonly place: AnswerPlace; readonly extras: AppendExtras };
 
 /** What it wrote is recorded, but is no part of the conversation. */
-async function commitPass(work: Work, answer: Answer, { place, extras }: PassPlace): Promise<void> {
+async function commitPass(work: RunWork, answer: ModelAnswer, { place, extras }: PassPlace): Promise<void> {
   const written = answerItems(answer, { ...place, step: draftOf(place.step) }, { isClient: () => false });
   const pass: NewItem = { id: newId(), kind: "state", author: place.author, body: { type: "pass" } };
   await commitLast(work, [...written, pass], extras);
 }
 
 /** With the end of the run, unless a person has said something that this does not answer. */
-async function commitLast(work: Work, given: readonly NewItem[], extras: AppendExtras): Promise<void> {
+async function commitLast(work: RunWork, given: readonly NewItem[], extras: AppendExtras): Promise<void> {
   const { taken, runtime } = work;
   const items = await withCitations(given, work.items, (source) => runtime.sourceText(taken.caller, source));
   try {
@@ -197,7 +197,11 @@ async function commitLast(work: Work, given: readonly NewItem[], extras: AppendE
 }
 
 /** Calls that a model made by the provider's own means count before those of the text. */
-function readProtocol(answer: Answer, read: (text: string) => Reading, tools: readonly ToolSchema[]): Reading {
+function readProtocol(
+  answer: ModelAnswer,
+  read: (text: string) => ParsedAnswer,
+  tools: readonly ToolSchema[],
+): ParsedAnswer {
   answer.protocolAt ??= answer.reasoning.length;
   const text = answer.reasoning.slice(answer.protocolAt);
   const reading = read(text);

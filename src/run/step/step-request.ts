@@ -5,10 +5,10 @@ import { formatInstructions } from "../prompt/answer-format.ts";
 import { estimate, roomFor, schemaTokens, tokensOfMessages, windowOf } from "../log/estimate-tokens.ts";
 import { isNested, protocolText } from "../log/fold.ts";
 import { tokensOfTold } from "../log/message-blocks.ts";
-import { buildPrompt, type Prompt, type PromptOptions } from "../prompt/build-prompt.ts";
+import { buildPrompt, type BuiltPrompt, type PromptOptions } from "../prompt/build-prompt.ts";
 import type { StepOptions } from "../contract/turn.ts";
-import { offeredTools, toolsDeferred, wereDeferred, type Offered } from "./offered-tools.ts";
-import type { Work } from "./work.ts";
+import { offeredTools, toolsDeferred, wereDeferred, type OfferedTools } from "./offered-tools.ts";
+import type { RunWork } from "./work.ts";
 
 export type RequestOptions = StepOptions & {
   /** After all that the thread holds. */
@@ -22,7 +22,7 @@ export type Requested = { readonly request: ModelRequest; readonly notices: read
 
 const promptShortened = "prompt_shortened";
 
-export function requestOf(work: Work, model: Model, options: RequestOptions): Requested {
+export function requestOf(work: RunWork, model: Model, options: RequestOptions): Requested {
   const { options: asked } = work.taken.definition;
   const window = windowFor(work, model, options);
   const { offered, deferred } = offeredIn(work, window, options);
@@ -49,12 +49,12 @@ function isAnswer(item: Item): boolean {
   return item.kind === "message" && item.step !== null && protocolText(item) === undefined;
 }
 
-function windowFor(work: Work, model: Model, { window, as }: RequestOptions): number {
+function windowFor(work: RunWork, model: Model, { window, as }: RequestOptions): number {
   return window ?? windowOf(model, as ?? work.taken.definition.agent);
 }
 
 /** What a prompt of the thread is made with. */
-export function promptOf(work: Work, model: Model, options: RequestOptions): PromptOptions {
+export function promptOf(work: RunWork, model: Model, options: RequestOptions): PromptOptions {
   const { definition } = work.taken;
   const window = windowFor(work, model, options);
   const { offered } = offeredIn(work, window, options);
@@ -90,11 +90,11 @@ function takenText(
 }
 
 /** The format of the run's answer, if this step may bring it in its own words. */
-function answerFormat(work: Work, { final, read }: StepOptions) {
+function answerFormat(work: RunWork, { final, read }: StepOptions) {
   return final && !read ? work.taken.definition.options.format : undefined;
 }
 
-function settingsIn(work: Work, options: StepOptions): ModelSettings {
+function settingsIn(work: RunWork, options: StepOptions): ModelSettings {
   const { options: asked, agent } = work.taken.definition;
   return { ...(options.as ?? agent).settings, ...asked.settings, ...options.settings };
 }
@@ -107,14 +107,14 @@ function fittingSettings(settings: ModelSettings, left: number): ModelSettings {
     : { ...settings, maxTokens: Math.floor(left) };
 }
 
-function offeredIn(work: Work, window: number, options: StepOptions) {
+function offeredIn(work: RunWork, window: number, options: StepOptions) {
   if (options.withoutTools) return { offered: [], deferred: [] };
   const { tools, deferred } = offeredTools(work, window);
   return { offered: [...tools, ...(work.taken.definition.options.clientTools ?? [])], deferred };
 }
 
 /** A read is made once more; of a write only what is left of its result is known. */
-function againBy({ runtime }: Work, name: string, given: string): string | undefined {
+function againBy({ runtime }: RunWork, name: string, given: string): string | undefined {
   if (runtime.tools.get(name)?.effect !== "read") return undefined;
   return estimate(given) > 60
     ? `to see them, call ${name} again with the same arguments`
@@ -124,12 +124,12 @@ function againBy({ runtime }: Work, name: string, given: string): string | undef
 type Degraded = {
   readonly model: Model;
   readonly window: number;
-  readonly deferred: Offered["deferred"];
-  readonly shortened: Prompt["shortened"] | undefined;
+  readonly deferred: OfferedTools["deferred"];
+  readonly shortened: BuiltPrompt["shortened"] | undefined;
 };
 
 /** Once in a run, and of what was done before it once in a thread. */
-function noticesOf(work: Work, { model, window, deferred, shortened }: Degraded): NewItem[] {
+function noticesOf(work: RunWork, { model, window, deferred, shortened }: Degraded): NewItem[] {
   const notices: NewItem[] = [];
   const add = (code: string, text: string) => notices.push({ id: newId(), kind: "notice", body: { code, text } });
   const isTold = (item: Item) => item.kind === "notice" && item.body.code === promptShortened;
@@ -144,7 +144,7 @@ function noticesOf(work: Work, { model, window, deferred, shortened }: Degraded)
   return notices;
 }
 
-function shortenedText(shortened: NonNullable<Prompt["shortened"]>, model: string): string {
+function shortenedText(shortened: NonNullable<BuiltPrompt["shortened"]>, model: string): string {
   if (shortened === "input")
     return `The message is longer than ${model} has room for: it sees the beginning and the end of it.`;
   const what = shortened === "own" ? "What was done in this run" : "What tools returned earlier in this conversation";

@@ -3,17 +3,17 @@ import { ModelError, messageOf } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { Item, NewItem } from "../../protocol/threads/items.ts";
 import type { Model, ModelMessage } from "../../protocol/agents/models.ts";
-import { isPersons, tokensOfBlocks, type Block } from "../log/message-blocks.ts";
+import { isPersons, tokensOfBlocks, type MessageBlock } from "../log/message-blocks.ts";
 import { faultOfSummary } from "../prompt/check-summary.ts";
 import { estimate } from "../log/estimate-tokens.ts";
 import { limitOf } from "../limits/limits.ts";
 import { fitBlocks } from "../prompt/fit-blocks.ts";
 import { callersSystem, conversationOf, lastSummary, type PromptOptions } from "../prompt/build-prompt.ts";
-import type { Answer } from "../contract/answer.ts";
+import type { ModelAnswer } from "../contract/answer.ts";
 import { emptyAnswer } from "./read-answer.ts";
 import { transcriptOf } from "../prompt/transcript.ts";
 import { visibleText } from "../text/visible-text.ts";
-import type { Work } from "./work.ts";
+import type { RunWork } from "./work.ts";
 import { commit } from "./commit.ts";
 
 /** Of the room that instructions and input leave: a past that takes more is summarised, */
@@ -48,7 +48,7 @@ export type SummaryRequest = {
   readonly messages: readonly ModelMessage[];
   readonly settings: { readonly maxTokens: number };
   readonly model: Model;
-  readonly answer: Answer;
+  readonly answer: ModelAnswer;
   readonly outcome: () => readonly NewItem[];
 };
 
@@ -56,7 +56,7 @@ export type SummaryRequest = {
  * Makes room in a prompt: while the conversation before this run is too long for the model, its older part is summarised,
  * into an item that stands for it from then on. What can't be summarised is cut, as ever; a notice says so.
  */
-export async function summarisePast(work: Work, options: Summarising): Promise<void> {
+export async function summarisePast(work: RunWork, options: Summarising): Promise<void> {
   if (options.model.demo) return;
   for (let part = 1; part <= mostParts && !isGivenUp(work); part++) {
     const plan = planSummary(work, options);
@@ -67,14 +67,14 @@ export async function summarisePast(work: Work, options: Summarising): Promise<v
 }
 
 /** Once in a run, and some times in a thread: what failed costs a model call each time. */
-function isGivenUp(work: Work): boolean {
+function isGivenUp(work: RunWork): boolean {
   const isFailure = (item: Item) => item.kind === "notice" && item.body.code === failureCode;
   const since = lastSummary(work.branch)?.seq ?? 0;
   const failures = work.branch.filter((item) => item.seq > since && isFailure(item));
   return failures.length >= mostFailures || work.items.some(isFailure);
 }
 
-type Plan = {
+type SummaryPlan = {
   /** The conversation that is to be replaced, as text. */
   readonly source: string;
   readonly upToSeq: number;
@@ -84,7 +84,7 @@ type Plan = {
 };
 
 /** Undefined: the past fits, or nothing of it could be summarised. */
-function planSummary(work: Work, { window, answer, prompt }: Summarising): Plan | undefined {
+function planSummary(work: RunWork, { window, answer, prompt }: Summarising): SummaryPlan | undefined {
   const branch = work.branch;
   const { system, summary, past, own } = conversationOf(branch, prompt);
   // What the run itself has done meanwhile is in the way of this run only, so it does not count.
@@ -113,7 +113,7 @@ function planSummary(work: Work, { window, answer, prompt }: Summarising): Plan 
 }
 
 /** How many of the last blocks, from a person's on, take no more than these tokens. */
-function newest(blocks: readonly Block[], tokens: number): number {
+function newest(blocks: readonly MessageBlock[], tokens: number): number {
   let sum = 0;
   let count = 0;
   for (const [index, block] of blocks.toReversed().entries()) {
@@ -126,7 +126,7 @@ function newest(blocks: readonly Block[], tokens: number): number {
 
 /** The oldest blocks as text, as many as there is space for, but one at least. */
 function fitting(
-  blocks: readonly Block[],
+  blocks: readonly MessageBlock[],
   space: number,
 ): { readonly lines: readonly string[]; readonly count: number } {
   const lines: string[] = [];
@@ -141,7 +141,11 @@ function fitting(
   return { lines, count: lines.length };
 }
 
-async function summarise(work: Work, plan: Plan, { model, answer: maxTokens, ask }: Summarising): Promise<void> {
+async function summarise(
+  work: RunWork,
+  plan: SummaryPlan,
+  { model, answer: maxTokens, ask }: Summarising,
+): Promise<void> {
   const key = `summary/${new Set(work.items.flatMap(({ step }) => (step?.startsWith("summary/") ? [step] : []))).size + 1}`;
   const { log, prompts } = work.runtime;
   // Of now, unlike a strategy's: it changes nothing of how the run goes on.

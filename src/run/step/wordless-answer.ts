@@ -1,7 +1,7 @@
 import { ColloquyError } from "../../protocol/base/errors.ts";
 import type { ModelMessage } from "../../protocol/agents/models.ts";
 import type { Item, ItemOf } from "../../protocol/threads/items.ts";
-import type { Answer } from "../contract/answer.ts";
+import type { ModelAnswer } from "../contract/answer.ts";
 import { isNested, isWordless, protocolText } from "../log/fold.ts";
 
 /** Whether the run's last answer was none: neither a word nor a call. What is a strategy's protocol, and empty, is passed over. */
@@ -33,7 +33,7 @@ export function hasWorked(items: readonly Item[]): boolean {
 }
 
 /** What the person reads where the model says nothing after its work. Throws where nothing was done either. */
-export function wordsForNothing(answer: Answer, items: readonly Item[]): string {
+export function wordsForNothing(answer: ModelAnswer, items: readonly Item[]): string {
   if (hasWorked(items)) return "The model ended its work without a word about it. What it did stands above.";
   const why =
     answer.finish === "length"
@@ -42,7 +42,7 @@ export function wordsForNothing(answer: Answer, items: readonly Item[]): string 
   throw new ColloquyError("empty_answer", 502, `The model ${answer.model} gave no answer, twice: ${why}`);
 }
 
-export function filtered({ model }: Answer): ColloquyError {
+export function filtered({ model }: ModelAnswer): ColloquyError {
   const what = `The answer of the model ${model} was stopped by its provider's filter before its first word.`;
   return new ColloquyError("answer_filtered", 502, `${what} Put it in other words, or choose another model.`);
 }

@@ -1,10 +1,10 @@
 import type { Item, NewItem } from "../../protocol/threads/items.ts";
-import type { AppendExtras, Owner, RunEnd } from "../log/append.ts";
+import type { AppendExtras, RunOwner, RunEnd } from "../log/append.ts";
 import type { Job } from "../engine/engine.ts";
 import { foldOf, type Fold } from "../log/fold.ts";
 import type { Runtime, StopReason } from "../contract/runtime.ts";
 import type { ReservedStep } from "../limits/reservation.ts";
-import type { Answer } from "../contract/answer.ts";
+import type { ModelAnswer } from "../contract/answer.ts";
 import type { Taken } from "../lifecycle/take-run.ts";
 import type { RunBasis } from "../contract/turn.ts";
 
@@ -26,9 +26,9 @@ export type WorkOptions = {
   /** A child run has none. */
   readonly job: Job | undefined;
   /** Of a child: under whose epoch it works, and its own children are taken. */
-  readonly root?: Pick<Owner, "runId" | "epoch">;
+  readonly root?: Pick<RunOwner, "runId" | "epoch">;
   /** Until the child ends, waits, or can't go on here. */
-  readonly workOnChild: (work: Work, child: Taken) => Promise<void>;
+  readonly workOnChild: (work: RunWork, child: Taken) => Promise<void>;
   /** Tells the runs above that there was progress, so that they are not taken for what kills processes. */
   readonly progressed?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal;
@@ -37,10 +37,10 @@ export type WorkOptions = {
 };
 
 /** One run in this process, from its take to its end, wait or loss. What changes of it, changes with what is committed. */
-export type Work = WorkOptions & {
-  readonly owner: Owner;
+export type RunWork = WorkOptions & {
+  readonly owner: RunOwner;
   /** Of a root run itself. */
-  readonly root: Pick<Owner, "runId" | "epoch">;
+  readonly root: Pick<RunOwner, "runId" | "epoch">;
   /** The run's own items. */
   items: Item[];
   /** The branch of the thread that a prompt is made of. */
@@ -54,7 +54,7 @@ export type Work = WorkOptions & {
   /** Processes died over it, and nothing was done since. */
   isSuspect: boolean;
   /** The step that is being read; what there is of it is kept if the run ends over it. */
-  current: { readonly key: string; readonly answer: Answer; readonly reserved: ReservedStep } | undefined;
+  current: { readonly key: string; readonly answer: ModelAnswer; readonly reserved: ReservedStep } | undefined;
   /** The name of the model that was looked for last. */
   asked: string | undefined;
   /** Made of the items when somebody asks; undefined again when they change. */
@@ -63,7 +63,7 @@ export type Work = WorkOptions & {
 };
 
 /** `history`: the branch, as far as it was read; all of the run's own items. */
-export function beginWork(options: WorkOptions, history: readonly Item[]): Work {
+export function beginWork(options: WorkOptions, history: readonly Item[]): RunWork {
   const { runId, epoch, threadId, steered, takeovers } = options.taken;
   const owner = { runId, epoch, threadId };
   return {
@@ -84,6 +84,6 @@ export function beginWork(options: WorkOptions, history: readonly Item[]): Work 
 }
 
 /** What there is to do, by the run's items. */
-export function foldIn(work: Work): Fold {
+export function foldIn(work: RunWork): Fold {
   return (work.fold ??= foldOf(work.items));
 }

@@ -9,13 +9,13 @@ export type AutoRequest = {
 };
 
 /** `sure: false`: a model should be asked; nothing speaks plainly for a tool, and `chat` is only what is left. */
-export type Choice = {
+export type StrategyChoice = {
   readonly strategy: "chat" | "tools" | "react" | "plan-execute";
   readonly reason: string;
   readonly sure: boolean;
 };
 
-type View = {
+type RequestFeatures = {
   /** What is asked for, without pasted material and courtesies; lower case. */
   readonly task: string;
   readonly clauses: readonly string[];
@@ -26,10 +26,10 @@ type View = {
   readonly request: AutoRequest;
 };
 
-type Rule = (view: View) => Choice | undefined;
+type StrategyRule = (view: RequestFeatures) => StrategyChoice | undefined;
 
 /** The first that knows decides. */
-const rules: readonly Rule[] = [
+const rules: readonly StrategyRule[] = [
   ({ request }) => (request.tools.length === 0 ? sure("chat", "There are no tools.") : undefined),
   isPolite,
   ({ task }) => because("plan-execute", "It names a work of many parts", found(task, signs.bigWork)),
@@ -54,7 +54,7 @@ const rules: readonly Rule[] = [
 ];
 
 /** Which strategy fits a request, by its words alone. What may need a tool never goes to `chat`. */
-export function chooseByRules(request: AutoRequest): Choice {
+export function chooseByRules(request: AutoRequest): StrategyChoice {
   const view = viewOf(request);
   for (const rule of rules) {
     const choice = rule(view);
@@ -64,13 +64,13 @@ export function chooseByRules(request: AutoRequest): Choice {
 }
 
 /** Nothing but a greeting or thanks; an "ok" in a conversation may be the answer to "Shall I delete it?". */
-function isPolite({ task, tool, request: { text, turns = 1 } }: View): Choice | undefined {
+function isPolite({ task, tool, request: { text, turns = 1 } }: RequestFeatures): StrategyChoice | undefined {
   if (tool || /[\p{L}\p{N}]/u.test(task)) return undefined;
   const agreed = turns > 1 ? found(shortened(text).toLowerCase(), signs.agreement) : undefined;
   return because("tools", "It may agree to something", agreed) ?? sure("chat", "Nothing is asked for.");
 }
 
-function severalParts({ task, clauses, tool }: View): Choice | undefined {
+function severalParts({ task, clauses, tool }: RequestFeatures): StrategyChoice | undefined {
   if (!tool) return undefined;
   const actions = clauses.filter((clause) => actionOf(clause) !== undefined).length;
   const sequence = signs.order.filter((words) => found(task, words)).length;
@@ -82,43 +82,43 @@ function severalParts({ task, clauses, tool }: View): Choice | undefined {
   return results >= 3 ? sure("plan-execute", `It wants ${results} different results.`) : undefined;
 }
 
-function comparesFacts({ task, fresh }: View): Choice | undefined {
+function comparesFacts({ task, fresh }: RequestFeatures): StrategyChoice | undefined {
   return fresh
     ? because("react", "It compares what has to be looked up first", found(task, signs.comparison))
     : undefined;
 }
 
 /** Texts that are given, or made from nothing. With something recent in them nobody can tell: "a poem about today's match". */
-function writes({ task, tool, fresh }: View): Choice | undefined {
+function writes({ task, tool, fresh }: RequestFeatures): StrategyChoice | undefined {
   if (tool) return undefined;
   const sign = found(task, signs.textWork) ?? found(task, signs.creative);
   const choice = because("chat", "It is about words", sign);
   return choice && { ...choice, sure: !fresh && !found(task, signs.factual) };
 }
 
-function talks({ task, fresh }: View): Choice | undefined {
+function talks({ task, fresh }: RequestFeatures): StrategyChoice | undefined {
   const choice = because("chat", "It is talk", found(task, signs.talk) ?? found(task, signs.opinion));
   return choice && { ...choice, sure: fresh === undefined };
 }
 
-function rewritesAnswer(view: View): Choice | undefined {
+function rewritesAnswer(view: RequestFeatures): StrategyChoice | undefined {
   return isFollowUp(view) && !view.fresh
     ? because("chat", "It is about the last answer", found(view.task, signs.rewriting))
     : undefined;
 }
 
-function goesOn(view: View): Choice | undefined {
+function goesOn(view: RequestFeatures): StrategyChoice | undefined {
   return isFollowUp(view)
     ? because("tools", "It goes on with what was done before", found(view.task, signs.repeating))
     : undefined;
 }
 
 /** A few words that live on what was said before. */
-function isFollowUp({ task, request: { turns = 1 } }: View): boolean {
+function isFollowUp({ task, request: { turns = 1 } }: RequestFeatures): boolean {
   return turns > 1 && (task.match(/\p{Script=Han}|[\p{L}\p{N}]+/gu) ?? []).length <= 6;
 }
 
-function viewOf(request: AutoRequest): View {
+function viewOf(request: AutoRequest): RequestFeatures {
   const task = taskOf(request.text);
   const clauses = clausesOf(task);
   const sign = signs.toolSigns.find(({ words, unless }) => found(task, words) && !(unless && found(task, unless)));
@@ -210,10 +210,14 @@ function found(text: string, words: RegExp | signs.Phrases): string | undefined 
     .replaceAll(/\s+/g, " ");
 }
 
-function because(strategy: Choice["strategy"], reason: string, sign: string | undefined): Choice | undefined {
+function because(
+  strategy: StrategyChoice["strategy"],
+  reason: string,
+  sign: string | undefined,
+): StrategyChoice | undefined {
   return sign === undefined ? undefined : sure(strategy, `${reason}: “${sign}”.`);
 }
 
-function sure(strategy: Choice["strategy"], reason: string): Choice {
+function sure(strategy: StrategyChoice["strategy"], reason: string): StrategyChoice {
   return { strategy, reason, sure: true };
 }

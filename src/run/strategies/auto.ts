@@ -3,9 +3,9 @@ import type { ModelMessage } from "../../protocol/agents/models.ts";
 import { protocolText } from "../log/fold.ts";
 import type { Strategy, Turn } from "../contract/turn.ts";
 import { visibleText } from "../text/visible-text.ts";
-import { chooseByRules, shortened, type Choice } from "./auto-rules.ts";
+import { chooseByRules, shortened, type StrategyChoice } from "./auto-rules.ts";
 
-const ways: readonly { readonly name: Choice["strategy"]; readonly meaning: string }[] = [
+const ways: readonly { readonly name: StrategyChoice["strategy"]; readonly meaning: string }[] = [
   { name: "chat", meaning: "no tools: talk, opinion, writing, translation, general knowledge" },
   { name: "tools", meaning: "tools as needed: one or a few plain uses" },
   { name: "react", meaning: "tools step by step: an investigation in which each finding decides what comes next" },
@@ -32,7 +32,7 @@ function turnsOf({ fold }: Turn): number {
 }
 
 /** Asked only where nothing plainly speaks for a tool, so that its "chat" may count. */
-async function askModel(turn: Turn, turns: number): Promise<Omit<Choice, "sure">> {
+async function askModel(turn: Turn, turns: number): Promise<Omit<StrategyChoice, "sure">> {
   const question: ModelMessage = { role: "user", content: questionFor(turn) };
   await turn.step("choose", {
     // "The same for May" says nothing without what was said before.
@@ -57,7 +57,7 @@ function questionFor({ run }: Turn): string {
 }
 
 /** The strategy in the field of that name, else the only one that the text speaks of. */
-export function strategyIn(text: string): Choice["strategy"] | undefined {
+export function strategyIn(text: string): StrategyChoice["strategy"] | undefined {
   const { text: visible, thinking } = visibleText(text);
   const spoken = visible || thinking;
   const field = /strategy["'*`]*\s*[:=]\s*["'*`]*([a-z-]+)/i.exec(spoken)?.[1]?.toLowerCase();

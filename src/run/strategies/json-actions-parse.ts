@@ -22,7 +22,7 @@ export type Action = {
 };
 
 /** Names the model may use. They let a tool's or an agent's name count where it stands in the wrong place. */
-export type KnownNames = { readonly tools?: readonly string[]; readonly agents?: readonly string[] };
+export type ActionNames = { readonly tools?: readonly string[]; readonly agents?: readonly string[] };
 
 const actionWords: Readonly<Record<string, string>> = {
   ...words("use_tool", ["usetool", "usetools", "tool", "toolcall", "calltool", "functioncall"]),
@@ -34,7 +34,7 @@ const actionWords: Readonly<Record<string, string>> = {
  * The action in a model's answer. Never fails: a text without one is itself the final answer, as `problem` says.
  * Of several actions the first complete one counts: the others were written without having seen its result.
  */
-export function parseAction(text: string, known: KnownNames = {}): Action {
+export function parseAction(text: string, known: ActionNames = {}): Action {
   const whole = strictJson(text);
   if (isObject(whole)) return actionOf(whole, known) ?? noAction(text);
   const said = visibleText(text);
@@ -62,7 +62,7 @@ function isWhole({ open, inString, value }: FoundObject, { action }: Action): bo
   return open === 1 && !inString && (action === "final" || Object.values(value).some(isObject));
 }
 
-function actionOf(object: JsonObject, known: KnownNames): Action | undefined {
+function actionOf(object: JsonObject, known: ActionNames): Action | undefined {
   const fields = callFields(object);
   if (!fields) return undefined;
   const named = namesOf(fields, known);
@@ -81,7 +81,7 @@ function actionOf(object: JsonObject, known: KnownNames): Action | undefined {
   };
 }
 
-function namesOf(fields: CallFields, known: KnownNames): Pick<Action, "action" | "tool" | "targetAgent"> {
+function namesOf(fields: CallFields, known: ActionNames): Pick<Action, "action" | "tool" | "targetAgent"> {
   const word = nameOf(fields.action) ?? "";
   const namedTool = nameOf(fields.tool);
   const namedAgent = nameOf(fields.targetAgent);
@@ -132,7 +132,7 @@ function answerIn(args: unknown): string {
   return textOf(answer);
 }
 
-function calledNatively(name: string, args: JsonObject, said: VisibleText, known: KnownNames): Action {
+function calledNatively(name: string, args: JsonObject, said: VisibleText, known: ActionNames): Action {
   const whole = callFields(args) && actionOf(args, known);
   if (whole && knownName(name, known.tools) === undefined) return whole;
   const object = { thought: said.thinking, action: "use_tool", tool: knownName(name, known.tools) ?? name, args };

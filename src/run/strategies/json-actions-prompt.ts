@@ -3,7 +3,7 @@ import { textOf } from "../text/call-fields.ts";
 import { estimate } from "../log/estimate-tokens.ts";
 import { fitting, lastFitting, shortened } from "../text/shorten.ts";
 import type { ActionStep } from "./json-actions-steps.ts";
-import type { KnownNames } from "./json-actions-parse.ts";
+import type { ActionNames } from "./json-actions-parse.ts";
 
 /** Characters of a tool's output that stay in the context once it was answered to. */
 const keptOutput = 2000;
@@ -78,7 +78,7 @@ export function invalidActionQuery({ action }: ActionStep): string {
 export const addedQuery = "The user has added a message. Now continue your reasoning and decide next action.";
 
 /** The action as a JSON schema, for models that can be held to one. Not strict: nothing is said of what stands in `args`. */
-export function actionFormat({ tools, agents }: Required<KnownNames>): ResponseFormat {
+export function actionFormat({ tools, agents }: Required<ActionNames>): ResponseFormat {
   const actions = ["final", ...(tools.length > 0 ? ["use_tool"] : []), ...(agents.length > 0 ? ["delegate"] : [])];
   const properties = {
     thought: { type: "string" },

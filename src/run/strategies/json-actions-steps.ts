@@ -1,7 +1,7 @@
 import { callKey, isNested, protocolText } from "../log/fold.ts";
 import type { Item } from "../../protocol/threads/items.ts";
 import { strictJson } from "../text/lenient-json.ts";
-import { parseAction, type Action, type KnownNames } from "./json-actions-parse.ts";
+import { parseAction, type Action, type ActionNames } from "./json-actions-parse.ts";
 
 /** One step of the protocol: what an agent wrote, and what came of it. */
 export type ActionStep = {
@@ -21,7 +21,7 @@ export function repairKey(number: number): string {
 }
 
 /** The steps that the items of one run tell of, in order; a repeated reply counts for the one that could not be used. */
-export function actionSteps(items: readonly Item[], known: KnownNames): ActionStep[] {
+export function actionSteps(items: readonly Item[], known: ActionNames): ActionStep[] {
   const outputs = new Map(
     items.flatMap((item) => (item.kind === "result" ? [[callKey(item), item.body.content]] : [])),
   );

@@ -1,5 +1,5 @@
 import type { Item } from "../../protocol/threads/items.ts";
-import type { KnownNames } from "./json-actions-parse.ts";
+import type { ActionNames } from "./json-actions-parse.ts";
 import { actionSteps } from "./json-actions-steps.ts";
 
 /** One step of a run of JSON actions, as clients are shown it. */
@@ -13,7 +13,7 @@ export type ActionEvent = {
 };
 
 /** What was decided in a run, from its items in order. The known names help to read what stands in a wrong place. */
-export function actionTrace(items: readonly Item[], known: KnownNames = {}): ActionEvent[] {
+export function actionTrace(items: readonly Item[], known: ActionNames = {}): ActionEvent[] {
   return actionSteps(items, known)
     .filter(({ unclear }) => unclear === undefined)
     .map(({ number, agent, action }) => ({

@@ -8,7 +8,7 @@ import { describeTools } from "../prompt/describe-tools.ts";
 import { noAnswer } from "../log/account.ts";
 import { tokensOfMessages } from "../log/estimate-tokens.ts";
 import { limitOf } from "../limits/limits.ts";
-import type { Reading, StepOptions, Turn } from "../contract/turn.ts";
+import type { ParsedAnswer, StepOptions, Turn } from "../contract/turn.ts";
 import {
   actionFormat,
   addedQuery,
@@ -34,7 +34,7 @@ type Cast = {
 };
 
 /** Who acts next, and what it is asked, in so many tokens; the first is asked what the user wrote. */
-type Next = { readonly agent: AgentDefinition; readonly query?: (room: number) => string };
+type NextActor = { readonly agent: AgentDefinition; readonly query?: (room: number) => string };
 
 type ActionOptions = StepOptions & { readonly then: (room: number) => readonly ModelMessage[] };
 
@@ -139,7 +139,7 @@ function stepsLeft({ run, fold }: Turn): number {
   return run.limits.onLimit === "stop" ? run.limits.steps - fold.steps : Number.POSITIVE_INFINITY;
 }
 
-function readingOf(action: Action, tools: readonly ToolSchema[]): Reading {
+function readingOf(action: Action, tools: readonly ToolSchema[]): ParsedAnswer {
   if (action.action === "final") return { answer: action.answer || noAnswer };
   const tool = action.action === "use_tool" ? tools.find(({ name }) => name === action.tool) : undefined;
   if (!tool) return {};
@@ -147,7 +147,7 @@ function readingOf(action: Action, tools: readonly ToolSchema[]): Reading {
   return { calls: [{ name: tool.name, arguments: written }] };
 }
 
-function nextAfter(turn: Turn, cast: Cast, steps: readonly ActionStep[]): Next {
+function nextAfter(turn: Turn, cast: Cast, steps: readonly ActionStep[]): NextActor {
   const { agent: first, input } = turn.run;
   const last = steps.at(-1);
   if (!last) return { agent: first };

@@ -10,7 +10,7 @@ import { failuresIn, type Steps } from "./plan-execute-steps.ts";
 const longestResult = 4000;
 
 /** Where a run stands, read from its items alone. */
-export type Progress = {
+export type PlanProgress = {
   /** The plan as it is now; undefined: there is none yet. */
   readonly steps: Steps | undefined;
   /** 1 for the first plan, one more for each that took its place; and how many items this one has. */
@@ -24,7 +24,7 @@ export type Progress = {
   readonly unheard: readonly string[];
 };
 
-export function progressOf(items: readonly Item[]): Progress {
+export function progressOf(items: readonly Item[]): PlanProgress {
   const plans = items.filter((item): item is ItemOf<"plan"> => item.kind === "plan" && !isErased(item));
   const steps = plans.at(-1)?.body.steps;
   const revision = Number(plans.at(-1)?.step?.split(":")[1] ?? 0);

@@ -10,7 +10,14 @@ import { momentText } from "../prompt/current-time.ts";
 import { shortened } from "../text/shorten.ts";
 import type { StepOptions, Turn } from "../contract/turn.ts";
 import { parsePlan, planFormat } from "./plan-execute-parse.ts";
-import { isOfTask, outcomeOf, progressOf, resultsText, stepsOfTask, type Progress } from "./plan-execute-progress.ts";
+import {
+  isOfTask,
+  outcomeOf,
+  progressOf,
+  resultsText,
+  stepsOfTask,
+  type PlanProgress,
+} from "./plan-execute-progress.ts";
 import {
   asSteps,
   failuresIn,
@@ -73,7 +80,7 @@ async function stepForPlan(turn: Turn, key: string, options: StepOptions): Promi
 const ofOthers = 0.5;
 
 /** A small loop of its own: it sees the conversation, the plan and what was brought, and its own calls, but not those of others. */
-async function workOn(turn: Turn, progress: Progress, task: number): Promise<void> {
+async function workOn(turn: Turn, progress: PlanProgress, task: number): Promise<void> {
   const { items } = turn.fold;
   const steps = progress.steps ?? [];
   const answers = stepsOfTask(items, task);
@@ -95,7 +102,7 @@ async function workOn(turn: Turn, progress: Progress, task: number): Promise<voi
   });
 }
 
-async function revise(turn: Turn, progress: Progress, reason = ""): Promise<void> {
+async function revise(turn: Turn, progress: PlanProgress, reason = ""): Promise<void> {
   const key = `revise:${progress.revision}`;
   const then = (room: number) => [asUser(promptText(turn, "plan_revise", { room, values: { reason } }))];
   await stepForPlan(turn, key, { then });
@@ -120,7 +127,7 @@ async function giveAnswer(turn: Turn, steps: Steps): Promise<void> {
 type Change = { readonly revision: number; readonly change: number; readonly steps: Steps };
 
 /** With what follows from the change: the next step begins, or none will. */
-async function recordPlan(turn: Turn, before: Progress, { revision, change, steps }: Change): Promise<void> {
+async function recordPlan(turn: Turn, before: PlanProgress, { revision, change, steps }: Change): Promise<void> {
   const key = change === 1 ? `plan:${revision}` : `plan:${revision}:${change}`;
   const newFailures = change === 1 ? 0 : before.newFailures + failuresIn(steps) - failuresIn(before.steps);
   const isHeldUp = reasonToRevise(turn, { ...before, newFailures }, steps) !== undefined;
@@ -131,7 +138,7 @@ async function recordPlan(turn: Turn, before: Progress, { revision, change, step
 /** In words for the model that is to revise the plan. */
 function reasonToRevise(
   { run, fold }: Turn,
-  { newFailures, unheard }: Pick<Progress, "newFailures" | "unheard">,
+  { newFailures, unheard }: Pick<PlanProgress, "newFailures" | "unheard">,
   steps: Steps,
 ): string | undefined {
   if (roomIn(steps, run.settings.plan.maxSteps) <= 0) return undefined;

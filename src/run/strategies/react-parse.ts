@@ -1,7 +1,7 @@
 import { callFields, knownName, longestName, nameOf, textOf } from "../text/call-fields.ts";
 import { isObject, lenientJson, objectsIn } from "../text/lenient-json.ts";
 import { visibleText } from "../text/visible-text.ts";
-import type { Section } from "./react-sections.ts";
+import type { ReactSection } from "./react-sections.ts";
 import { sectionsOf } from "./react-sections.ts";
 
 export type Thought = {
@@ -17,7 +17,7 @@ export type Thought = {
   readonly problem?: "no-tool" | "missing-action" | "no-format";
 };
 
-type Options = { readonly tools?: readonly string[] };
+type ReactParseOptions = { readonly tools?: readonly string[] };
 
 const noTool = /^(?:none|null|nil|nothing|n\/?a|no(?:t)?\b|-+)(?:$|[\s(.,:;-])/i;
 /** Made up by the model in the line of what it asks for. */
@@ -31,7 +31,7 @@ const finishing = /^(?:final[ _-]?answer|finish(?:ed)?|answer|respond|done)$/i;
  * result, and an action behind an answer begins a question nobody asked. For the same reason everything behind the first
  * action's input is left out, above all an `Observation:` that the model made up.
  */
-export function parseThought(text: string, { tools }: Options = {}): Thought {
+export function parseThought(text: string, { tools }: ReactParseOptions = {}): Thought {
   const said = visibleText(text);
   const spoken = said.text || said.thinking;
   if (said.call) return { thought: said.thinking, action: toolName(said.call.name, tools), input: said.call.arguments };
@@ -73,13 +73,13 @@ function truth(word: string): boolean | undefined {
   return /^(?:false|no|not|n|0)$/i.test(word) ? false : undefined;
 }
 
-function thoughtOf(sections: readonly Section[], thinking: string, spoken: string): string {
+function thoughtOf(sections: readonly ReactSection[], thinking: string, spoken: string): string {
   const thoughts = sections.filter(({ label }) => label === "thought" || label === "preamble");
   const thought = thoughts.map(({ value }) => value.trim()).filter((value) => value !== "");
   return thought.join("\n") || (thinking === spoken ? "" : thinking);
 }
 
-function inputBehind(sections: readonly Section[], action: number): string | undefined {
+function inputBehind(sections: readonly ReactSection[], action: number): string | undefined {
   const next = sections.slice(action + 1).find(({ label }) => label !== "preamble");
   return next?.label === "input" ? withoutRest(next.value.trim()) : undefined;
 }
@@ -93,7 +93,11 @@ function withoutRest(input: string): string {
   return input.replace(inlineObservation, "").trimEnd();
 }
 
-function actionOf(written: string, input: string | undefined, tools: Options["tools"]): Omit<Thought, "thought"> {
+function actionOf(
+  written: string,
+  input: string | undefined,
+  tools: ReactParseOptions["tools"],
+): Omit<Thought, "thought"> {
   const blob = /^(?:```\w*\s*)?\{/.test(written) ? jsonAction(written, tools) : undefined;
   if (blob) return blob;
   const asked = without(written.replace(inlineObservation, ""), "`* \t\n.,");
@@ -117,7 +121,7 @@ function without(text: string, characters: string): string {
 }
 
 /** `Use the web_search tool` means the one known tool it names. */
-function toolName(written: string, tools: Options["tools"]): string {
+function toolName(written: string, tools: ReactParseOptions["tools"]): string {
   const exact = knownName(written, tools);
   if (exact !== undefined) return exact;
   const mentioned = new Set(written.toLowerCase().split(/[^\w-]+/));
@@ -157,7 +161,7 @@ function withKeys(called: string): string {
 }
 
 /** `{"action": "web_search", "action_input": {…}}` instead of the two lines. */
-function jsonAction(text: string, tools: Options["tools"]): Omit<Thought, "thought"> | undefined {
+function jsonAction(text: string, tools: ReactParseOptions["tools"]): Omit<Thought, "thought"> | undefined {
   const fields = objectsIn(text)
     .filter(({ open }) => open === 0)
     .map(({ value }) => callFields(value))
@@ -173,14 +177,14 @@ function jsonAction(text: string, tools: Options["tools"]): Omit<Thought, "thoug
 }
 
 /** `final_answer: true` belongs to the second step: then the answer is the observation behind it. */
-function answerOf(value: string, behind: readonly Section[]): Omit<Thought, "thought"> {
+function answerOf(value: string, behind: readonly ReactSection[]): Omit<Thought, "thought"> {
   const done = truth(value.trim());
   if (done === undefined) return { finalAnswer: value.trim() };
   const observation = behind.find(({ label }) => label === "observation")?.value.trim();
   return done && observation ? { finalAnswer: observation } : { problem: "missing-action" };
 }
 
-function unlabelled(text: string, tools: Options["tools"]): Thought {
+function unlabelled(text: string, tools: ReactParseOptions["tools"]): Thought {
   const blob = /^(?:```\w*\s*|<tool_call>\s*)?\{/.test(text) ? jsonAction(text, tools) : undefined;
   if (blob) return { thought: "", ...blob };
   return { thought: "", finalAnswer: text, problem: "no-format" };

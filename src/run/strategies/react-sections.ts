@@ -1,4 +1,4 @@
-export type Section = {
+export type ReactSection = {
   readonly label: "preamble" | "thought" | "action" | "input" | "observation" | "answer";
   readonly value: string;
 };
@@ -25,7 +25,7 @@ const labels = names.map(
  * colon. A label in a code fence is code. If no action is found so, the fence is taken for the model's wrapping of the
  * whole; if then still none, labels that follow each other in one line count.
  */
-export function sectionsOf(text: string): readonly Section[] {
+export function sectionsOf(text: string): readonly ReactSection[] {
   const wrapped = /^\s*```\w*[ \t]*\n([^]*?)\n?```\s*$/.exec(text)?.[1] ?? text;
   for (const attempt of [() => cut(wrapped, true), () => cut(text, false), () => cut(broken(text), false)]) {
     const sections = attempt();
@@ -36,8 +36,8 @@ export function sectionsOf(text: string): readonly Section[] {
   return cut(wrapped, true);
 }
 
-function cut(text: string, respectFences: boolean): Section[] {
-  const sections: { label: Section["label"]; lines: string[] }[] = [{ label: "preamble", lines: [] }];
+function cut(text: string, respectFences: boolean): ReactSection[] {
+  const sections: { label: ReactSection["label"]; lines: string[] }[] = [{ label: "preamble", lines: [] }];
   let fence: string | undefined;
   for (const line of text.split("\n")) {
     const found = fence === undefined ? labelOf(line, sections.at(-1)!.label) : undefined;
@@ -50,7 +50,10 @@ function cut(text: string, respectFences: boolean): Section[] {
     .filter(({ label, value }) => label !== "preamble" || value !== "");
 }
 
-function labelOf(line: string, within: Section["label"]): { label: Section["label"]; rest: string } | undefined {
+function labelOf(
+  line: string,
+  within: ReactSection["label"],
+): { label: ReactSection["label"]; rest: string } | undefined {
   for (const [label, pattern] of labels) {
     const match = pattern.exec(line);
     // An answer may have lines such as "Action: …"; only what goes on with the protocol ends it.

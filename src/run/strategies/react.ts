@@ -7,7 +7,7 @@ import { estimate } from "../log/estimate-tokens.ts";
 import { fitting } from "../text/shorten.ts";
 import { protocolText } from "../log/fold.ts";
 import { momentText } from "../prompt/current-time.ts";
-import type { Reading, StepOptions, Turn } from "../contract/turn.ts";
+import type { ParsedAnswer, StepOptions, Turn } from "../contract/turn.ts";
 import { parseObservation, parseThought } from "./react-parse.ts";
 import { isReactStep, resultsOf, scratchpadOf } from "./react-scratchpad.ts";
 
@@ -37,9 +37,9 @@ async function doNext(turn: Turn): Promise<void> {
 /** Keeps what it was given, for the trace. */
 const ofUnknownTool = { type: "object", properties: { input: {} }, required: ["input"] };
 
-type Next = "thought" | "observation" | "final";
+type NextSection = "thought" | "observation" | "final";
 
-function nextOf({ fold, run }: Turn, steps: readonly ItemOf<"message">[]): Next {
+function nextOf({ fold, run }: Turn, steps: readonly ItemOf<"message">[]): NextSection {
   const { maxIterations, retryOnError } = run.settings.react;
   const last = steps.at(-1);
   const results = last ? resultsOf(fold.items, last.step) : [];
@@ -74,7 +74,7 @@ async function think(turn: Turn, key: string): Promise<void> {
     ...promptOf(turn, "react_thought"),
     withoutTools: true,
     final: true,
-    read(text): Reading {
+    read(text): ParsedAnswer {
       const { action, input = "", finalAnswer, problem } = parseThought(text, { tools: toolNames(run) });
       if (action !== undefined)
         return { calls: [{ name: action, arguments: argumentsOf(input, schemas.get(action) ?? ofUnknownTool) }] };

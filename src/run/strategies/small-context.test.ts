@@ -17,10 +17,10 @@ const look = defineTool({
 });
 const times = 30;
 
-type Answer = (last: string, count: number) => ScriptAnswer;
-const byItself: Answer = (_, count) => (count < times ? [{ call: "look", arguments: { n: count } }] : "done");
+type AnswerScript = (last: string, count: number) => ScriptAnswer;
+const byItself: AnswerScript = (_, count) => (count < times ? [{ call: "look", arguments: { n: count } }] : "done");
 
-const ways: Readonly<Record<string, Answer>> = {
+const ways: Readonly<Record<string, AnswerScript>> = {
   react(last, count) {
     if (last.includes("The tool returned:")) return `final_answer: false\nObservation: entry ${count} was seen`;
     const act = count < 2 * times ? `Action: look\nAction Input: {"n": ${count}}` : "Final Answer: done";

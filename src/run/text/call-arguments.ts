@@ -4,7 +4,7 @@ import { nameOf } from "./call-fields.ts";
 import type { JsonObject } from "./lenient-json.ts";
 import { isObject, lenientJson, strictJson } from "./lenient-json.ts";
 
-type Parameter = { readonly name: string; readonly schema: unknown; readonly required: boolean };
+type ToolParameter = { readonly name: string; readonly schema: unknown; readonly required: boolean };
 
 /** Keys under which models wrap the one thing they want to say. */
 const wrapping = new Set([
@@ -56,7 +56,7 @@ function ofObject(value: JsonObject, text: string, schema: JsonSchema): string {
   return JSON.stringify({ [taker.name]: takes(taker.schema, value) ? value : text });
 }
 
-function ofList(list: readonly unknown[], text: string, parameters: readonly Parameter[]): string {
+function ofList(list: readonly unknown[], text: string, parameters: readonly ToolParameter[]): string {
   const taker = parameters.find(({ schema }) => takes(schema, list));
   if (taker) return JSON.stringify({ [taker.name]: list });
   const [only] = list;
@@ -68,16 +68,16 @@ function ofList(list: readonly unknown[], text: string, parameters: readonly Par
   return ofText(text, parameters);
 }
 
-function ofText(text: string, parameters: readonly Parameter[]): string {
+function ofText(text: string, parameters: readonly ToolParameter[]): string {
   const value = strictJson(text);
-  const isTaker = ({ schema }: Parameter) => takes(schema, text) || (value !== undefined && takes(schema, value));
+  const isTaker = ({ schema }: ToolParameter) => takes(schema, text) || (value !== undefined && takes(schema, value));
   const taker = parameters.find(isTaker) ?? parameters[0];
   if (!taker) return "{}";
   return JSON.stringify({ [taker.name]: takes(taker.schema, text) || value === undefined ? text : value });
 }
 
 /** Required parameters in the order of the schema, then the others. */
-function parametersOf(schema: JsonSchema): Parameter[] {
+function parametersOf(schema: JsonSchema): ToolParameter[] {
   const needed: readonly unknown[] = Array.isArray(schema["required"]) ? schema["required"] : [];
   const all = Object.entries(isObject(schema["properties"]) ? schema["properties"] : {}).map(([name, each]) => ({
     name,

@@ -2,13 +2,13 @@ import type { ToolSchema } from "../../protocol/agents/models.ts";
 import { soleCall, writtenCalls, type WrittenCall } from "./written-calls.ts";
 
 /** What is to be told of a piece of an answer. */
-export type Heard = { readonly text: string; readonly thinking: string };
+export type AnswerText = { readonly text: string; readonly thinking: string };
 
 /** Reads an answer as it comes. */
 export type Hearing = {
-  readonly take: (piece: string) => Heard;
+  readonly take: (piece: string) => AnswerText;
   /** What was held back, and the calls that were written in it. */
-  readonly end: () => Heard & { readonly calls: readonly WrittenCall[] };
+  readonly end: () => AnswerText & { readonly calls: readonly WrittenCall[] };
 };
 
 const thought = "think|thinking|thought|reasoning";
@@ -33,7 +33,7 @@ const callKeys = new Set([
 /** Before the first key of an object stands no more. */
 const longestStart = 60;
 
-const nothing: Heard = { text: "", thinking: "" };
+const nothing: AnswerText = { text: "", thinking: "" };
 
 /**
  * Takes out of an answer what servers leave in it that don't know the model: `<think>` tags, marks of a wire for calls with the
@@ -59,7 +59,7 @@ export function hearing(tools: readonly ToolSchema[]): Hearing {
   };
 
   /** Goes on until nothing more can be said of what is held. */
-  function read(): Heard {
+  function read(): AnswerText {
     let [text, thinking] = ["", ""];
     for (;;) {
       if (state === "calling" || state === "over") break;

@@ -7,14 +7,14 @@ import { visibleText } from "./visible-text.ts";
 export type WrittenCall = { readonly name: string; readonly arguments: string };
 
 /** `said`: what stands beside the calls for the person to read. */
-export type Written = { readonly calls: readonly WrittenCall[]; readonly said: string; readonly thought: string };
+export type CallsInText = { readonly calls: readonly WrittenCall[]; readonly said: string; readonly thought: string };
 
 /**
  * What a text says that begins with a mark of a model's own wire for calls: OpenAI's channels, tags around JSON or XML, or a
  * token before it. What stands behind a call was written without its result and is left out. Half a call has half of a text as
  * its arguments, which no tool takes: so the model is told.
  */
-export function writtenCalls(text: string, tools: readonly ToolSchema[]): Written {
+export function writtenCalls(text: string, tools: readonly ToolSchema[]): CallsInText {
   const { text: said, thinking, call } = visibleText(text);
   if (/<\|channel\|>/.test(text)) {
     const args = call && lenientJson(call.arguments);

@@ -1,7 +1,7 @@
 import type { Caller } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
-import { type Content, type ItemOf, type MessageBody, textOf } from "../../protocol/threads/items.ts";
+import { type MessageContent, type ItemOf, type MessageBody, textOf } from "../../protocol/threads/items.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { endOfBranch, lockIdle } from "./branches.ts";
@@ -16,7 +16,7 @@ import {
   toItem,
   toThread,
 } from "../log/rows.ts";
-import type { EditedMessage, Runs } from "../runs.ts";
+import type { EditResult, Runs } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 /**
@@ -27,7 +27,7 @@ export async function editMessage(
   runtime: Runtime,
   caller: Caller,
   { threadId, message: { id = newId(), content }, instead }: Parameters<Runs["editMessage"]>[1],
-): Promise<EditedMessage> {
+): Promise<EditResult> {
   if (isBlank(content)) throw new InvalidInput("An edited message can't be empty.", { param: "message.content" });
   const edited = await runtime.database.transaction(async (query) => {
     const thread = await lockIdle(query, caller, threadId);
@@ -124,6 +124,6 @@ async function mustBeNoRoom(query: Query, threadId: string): Promise<void> {
   if (rooms.length > 0) throw new Conflict("Messages in a room can't be changed.", { code: "thread_is_room" });
 }
 
-function isBlank(content: Content): boolean {
+function isBlank(content: MessageContent): boolean {
   return textOf(content).trim() === "" && (typeof content === "string" || content.every(({ type }) => type === "text"));
 }

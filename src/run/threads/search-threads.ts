@@ -2,7 +2,7 @@ import type { Caller } from "../../protocol/base/callers.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { threadColumns, type ThreadRow, toThread } from "../log/rows.ts";
-import type { FoundThread, Runs } from "../runs.ts";
+import type { ThreadSearchHit, Runs } from "../runs.ts";
 
 const mostWords = 20;
 /** Of messages that fit, the newest are looked at. */
@@ -16,7 +16,7 @@ export async function searchThreads(
   query: Query,
   caller: Caller,
   { text, limit = 20 }: Parameters<Runs["searchThreads"]>[1],
-): Promise<FoundThread[]> {
+): Promise<ThreadSearchHit[]> {
   const title = plainText(text).trim();
   if (title === "") return [];
   const words = title.toLowerCase().split(/\s+/).slice(0, mostWords);

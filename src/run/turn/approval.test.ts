@@ -8,11 +8,11 @@ import { verdictOf } from "./approval.ts";
 const tool = (effect: "read" | "write") =>
   defineTool({ name: "send", description: "Sends.", input: z.object({}), effect, execute: () => "sent" });
 
-type Said = { policy?: ApprovalPolicy; agent?: ApprovalRules; effect?: "read" | "write" };
-const verdict = ({ policy = {}, agent = {}, effect = "write" }: Said) =>
+type ApprovalCase = { policy?: ApprovalPolicy; agent?: ApprovalRules; effect?: "read" | "write" };
+const verdict = ({ policy = {}, agent = {}, effect = "write" }: ApprovalCase) =>
   verdictOf({ tool: tool(effect), policy, agent, userName: "ann" });
 
-const cases: readonly [string, Said, Verdict][] = [
+const cases: readonly [string, ApprovalCase, Verdict][] = [
   ["nothing is said", {}, "allow"],
   ["a rule is for the other effect", { policy: { deny: [{ tool: "*", effect: "read" }] } }, "allow"],
   ["a rule is for its effect", { policy: { deny: [{ tool: "*", effect: "write" }] } }, "deny"],

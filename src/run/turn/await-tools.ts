@@ -5,7 +5,7 @@ import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Taken } from "../lifecycle/take-run.ts";
 import { defineRun } from "./define-run.ts";
-import type { Work } from "../step/work.ts";
+import type { RunWork } from "../step/work.ts";
 import { commit } from "../step/commit.ts";
 
 const awaitedCode = "tools_awaited";
@@ -14,7 +14,7 @@ const awaitedCode = "tools_awaited";
  * Of a run that began while servers had not told their tools: waits for them, and keeps what they tell as if it had begun
  * then. Resolves to the run as it is from now on; undefined: it waits for none.
  */
-export async function awaitTools(work: Work): Promise<Taken | undefined> {
+export async function awaitTools(work: RunWork): Promise<Taken | undefined> {
   const { taken, runtime, signal } = work;
   const { awaited, ...before } = taken.definition;
   if (!awaited) return undefined;
@@ -35,7 +35,7 @@ export async function awaitTools(work: Work): Promise<Taken | undefined> {
 }
 
 /** The same run with the tools that there are now. */
-function withTools({ runtime, taken }: Work, before: RunDefinition): RunDefinition {
+function withTools({ runtime, taken }: RunWork, before: RunDefinition): RunDefinition {
   const { agent, options, limits, path } = before;
   const now = defineRun(runtime, taken.caller, { agent, options, ...(path ? { within: { limits, path } } : {}) });
   const { deferred: _, ...rest } = before;

@@ -1,19 +1,19 @@
 import { RunWaits } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { ItemOf, NewItem } from "../../protocol/threads/items.ts";
-import type { Call } from "../log/call-items.ts";
+import type { CallItem } from "../log/call-items.ts";
 import type { RoomTurns, Turn } from "../contract/turn.ts";
 import { commit } from "../step/commit.ts";
 import { basisIn } from "../step/run-basis.ts";
 import { runStep, record, say } from "../step/run-step.ts";
-import { foldIn, type Work } from "../step/work.ts";
+import { foldIn, type RunWork } from "../step/work.ts";
 import { createRoomTurns } from "./room-turns.ts";
 import { runCalls } from "./run-calls.ts";
 import { delegateName } from "./team.ts";
 import { wait } from "./wait.ts";
 
 /** What a strategy works with: its only ways to a model, a tool, a person and the store. */
-export function createTurn(work: Work): Turn {
+export function createTurn(work: RunWork): Turn {
   const { agent } = work.taken.definition;
   let room: RoomTurns | undefined;
   const turn: Turn = {
@@ -44,7 +44,7 @@ export function createTurn(work: Work): Turn {
       throw new RunWaits();
     },
     async use(key, call) {
-      const made = work.items.find((item): item is Call => item.kind === "call" && item.step === key);
+      const made = work.items.find((item): item is CallItem => item.kind === "call" && item.step === key);
       if (!made) await commit(work, [callItem(key, call, agent.id)]);
       await turn.call(foldIn(work).openCalls.filter((item) => item.step === key));
       return work.items.find((item): item is ItemOf<"result"> => item.kind === "result" && item.step === key)!.body;
@@ -57,7 +57,7 @@ export function createTurn(work: Work): Turn {
   return turn;
 }
 
-function callItem(step: string, call: Pick<Call["body"], "name" | "arguments">, author: string): NewItem {
+function callItem(step: string, call: Pick<CallItem["body"], "name" | "arguments">, author: string): NewItem {
   const body = { ...call, target: "server" } as const;
   return { id: newId(), kind: "call", step, index: 0, author, body };
 }

@@ -8,13 +8,13 @@ import type { ModelMessage, ModelRequest } from "../../protocol/agents/models.ts
 import type { Turn } from "../contract/turn.ts";
 
 /** Whose prompt it is, by its instructions, and what was said last. */
-type Asked = { readonly who: string; readonly last: string; readonly fromTool: boolean };
-function readRequest({ messages }: ModelRequest): Asked {
+type PromptSender = { readonly who: string; readonly last: string; readonly fromTool: boolean };
+function readRequest({ messages }: ModelRequest): PromptSender {
   const text = (message: ModelMessage | undefined) => String(message?.content ?? "");
   const last = messages.at(-1);
   return { who: text(messages[0]), last: text(last), fromTool: last?.role === "tool" };
 }
-const by = (answer: (asked: Asked) => ScriptAnswer) => (request: ModelRequest) => answer(readRequest(request));
+const by = (answer: (asked: PromptSender) => ScriptAnswer) => (request: ModelRequest) => answer(readRequest(request));
 const hand = (agent: string, task: string) => ({ call: "delegate", arguments: { agent, task } });
 
 function lastOf(events: readonly RunEvent[]): string {

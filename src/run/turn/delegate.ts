@@ -5,8 +5,8 @@ import { textOf, type Item, type ItemOf, type NewItem } from "../../protocol/thr
 import { isEnded } from "../../protocol/threads/runs.ts";
 import type { Query, ToolResult } from "../../protocol/agents/tools.ts";
 import { boundFrom, errorResult } from "../../tools/core/tool-result.ts";
-import type { Call } from "../log/call-items.ts";
-import { ensureChild, findChild, takeChild, type Child, type ChildBeginning } from "../lifecycle/child-runs.ts";
+import type { CallItem } from "../log/call-items.ts";
+import { ensureChild, findChild, takeChild, type ChildRunState, type ChildBeginning } from "../lifecycle/child-runs.ts";
 import { defineRun } from "./define-run.ts";
 import { delegationKey, objectionTo, pathOf } from "./delegation-key.ts";
 import { accountOf, noAnswer } from "../log/account.ts";
@@ -14,7 +14,7 @@ import { callKey, foldOf, isErased } from "../log/fold.ts";
 import { itemsOfRun } from "../lifecycle/locked-run.ts";
 import type { DelegateInput } from "./team.ts";
 import { isUntrusted, sourcesIn } from "./untrusted.ts";
-import type { Work } from "../step/work.ts";
+import type { RunWork } from "../step/work.ts";
 import { basisIn } from "../step/run-basis.ts";
 
 /** Of the conversation that is handed over. */
@@ -31,8 +31,8 @@ const mostAtOnce = 8;
  * a crash the same call finds the same child, which goes on. `waits`: nothing more can be done until a person has decided.
  */
 export async function delegate(
-  work: Work,
-  call: Call,
+  work: RunWork,
+  call: CallItem,
   { agent, task, final }: DelegateInput,
 ): Promise<ToolResult | "waits"> {
   const member = work.taken.definition.team?.find((one) => one.agent.id === agent)?.agent;
@@ -65,7 +65,7 @@ export async function delegate(
 }
 
 /** Works on a child until it has ended or waits. Throws as the parent's own work would if it can't go on here. */
-async function bringToEnd(work: Work, first: Child, call: string): Promise<ToolResult | "waits"> {
+async function bringToEnd(work: RunWork, first: ChildRunState, call: string): Promise<ToolResult | "waits"> {
   const { database, node } = work.runtime;
   for (let child = first; ;) {
     if (isEnded(child.status)) return outcomeOf(database.query, child);
@@ -81,7 +81,7 @@ async function bringToEnd(work: Work, first: Child, call: string): Promise<ToolR
   }
 }
 
-async function outcomeOf(query: Query, child: Child): Promise<ToolResult> {
+async function outcomeOf(query: Query, child: ChildRunState): Promise<ToolResult> {
   const items = await itemsOfRun(query, child.id);
   const files = mergedFiles(items.flatMap((item) => (item.kind === "result" ? filesOf(item.body.data) : [])));
   const data = {
@@ -118,11 +118,11 @@ function answerIn(items: readonly Item[]): string {
   return accountOf(items) ?? "It said nothing and did nothing.";
 }
 
-type Turns = { active: number; readonly waiting: (() => void)[] };
-const turns = new WeakMap<Work, Turns>();
+type DelegationSlots = { active: number; readonly waiting: (() => void)[] };
+const turns = new WeakMap<RunWork, DelegationSlots>();
 
 /** Of each run by itself: a child that waits for its own children must not keep them from their turn. */
-async function turnOf<Value>(work: Work, body: () => Promise<Value>): Promise<Value> {
+async function turnOf<Value>(work: RunWork, body: () => Promise<Value>): Promise<Value> {
   const own = turns.get(work) ?? { active: 0, waiting: [] };
   turns.set(work, own);
   if (own.active >= mostAtOnce) await new Promise<void>((resolve) => own.waiting.push(resolve));

@@ -19,7 +19,7 @@ import type { ActiveRun, Runtime, StopReason } from "../contract/runtime.ts";
 import { takeRun, type Taken } from "../lifecycle/take-run.ts";
 import { tellChanges } from "./note-changes.ts";
 import type { Strategy } from "../contract/turn.ts";
-import { beginWork, type Work } from "../step/work.ts";
+import { beginWork, type RunWork } from "../step/work.ts";
 import { noteProgress } from "../step/commit.ts";
 import { wait, endWork } from "./wait.ts";
 
@@ -68,15 +68,17 @@ async function giveBack({ engine, database, log }: Runtime, job: Job, taken: Tak
 }
 
 /** In whose name a run is worked on: a root in that of its job, a child in that of the run that called it. */
-type Place = { readonly job: Job; readonly parent?: undefined } | { readonly job?: undefined; readonly parent: Parent };
-export type Parent = Pick<Work, "root" | "signal"> & { readonly progressed: () => Promise<void> };
+type JobOrParent =
+  | { readonly job: Job; readonly parent?: undefined }
+  | { readonly job?: undefined; readonly parent: ParentWork };
+export type ParentWork = Pick<RunWork, "root" | "signal"> & { readonly progressed: () => Promise<void> };
 
 /** Works on a child until it ends, waits, or can't go on here. Throws only what its parent would be given back for. */
-export function workOnChild(runtime: Runtime, taken: Taken, parent: Parent): Promise<void> {
+export function workOnChild(runtime: Runtime, taken: Taken, parent: ParentWork): Promise<void> {
   return workOn(runtime, taken, { parent });
 }
 
-async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): Promise<void> {
+async function workOn(runtime: Runtime, taken: Taken, { job, parent }: JobOrParent): Promise<void> {
   const { runId, threadId, epoch } = taken;
   const control = new AbortController();
   let stopped: StopReason | undefined;
@@ -168,7 +170,7 @@ function reasonOf(signal: AbortSignal | undefined): string | undefined {
 }
 
 /** A strategy may pick another one, which then goes on with the same run. */
-async function workAsChosen(runtime: Runtime, work: Work): Promise<void> {
+async function workAsChosen(runtime: Runtime, work: RunWork): Promise<void> {
   const turn = createTurn(work);
   for (let name = chosenIn(work); ;) {
     await strategyOf(runtime, work.taken.definition.agent.id, name)(turn);
@@ -178,7 +180,7 @@ async function workAsChosen(runtime: Runtime, work: Work): Promise<void> {
   }
 }
 
-function chosenIn(work: Work): string {
+function chosenIn(work: RunWork): string {
   const choice = work.items.findLast(
     (item): item is ItemOf<"state"> => item.kind === "state" && item.body.type === "strategy",
   );
@@ -235,7 +237,7 @@ function endOf(error: unknown, stopped: StopReason | undefined, runtime: Runtime
 }
 
 /** A limit is a question, not an end, unless the caller asked for a hard stop. */
-async function pausedAtLimit(work: Work, error: unknown): Promise<boolean> {
+async function pausedAtLimit(work: RunWork, error: unknown): Promise<boolean> {
   const limit = limitOf(error);
   if (!limit || work.taken.definition.limits.onLimit === "stop") return false;
   const text = messageOf(error);
@@ -265,7 +267,7 @@ async function settleLost(runtime: Runtime, job: Job | undefined): Promise<void>
 }
 
 /** When the database answers again. If the run has been taken meanwhile, this changes nothing. */
-async function handOverLater(runtime: Runtime, work: Work, job: Job): Promise<void> {
+async function handOverLater(runtime: Runtime, work: RunWork, job: Job): Promise<void> {
   for (;;) {
     try {
       return await handOver(runtime, work, job);
@@ -277,7 +279,7 @@ async function handOverLater(runtime: Runtime, work: Work, job: Job): Promise<vo
 }
 
 /** The next owner goes on at the last committed step. */
-async function handOver(runtime: Runtime, { owner }: Work, job: Job): Promise<void> {
+async function handOver(runtime: Runtime, { owner }: RunWork, job: Job): Promise<void> {
   await runtime.database.query(
     `with r as (update runs set handed_over = true where id = $1 and epoch = $2 and status = 'running' returning root_run)
      update budgets set left_ms = greatest(0, extract(epoch from deadline - now()) * 1000)::bigint from r

@@ -1,6 +1,6 @@
 import { callKey } from "../log/fold.ts";
-import type { Call } from "../log/call-items.ts";
-import type { Work } from "../step/work.ts";
+import type { CallItem } from "../log/call-items.ts";
+import type { RunWork } from "../step/work.ts";
 import { remember } from "./ledger.ts";
 
 /** How often what a command prints is written down while it works; one that ends sooner costs nothing. */
@@ -19,7 +19,7 @@ export type KeptOutput = {
 };
 
 /** Keeps what a command prints with its claim, so that whoever finds that it was broken off knows how far it came. */
-export function keepOutput(work: Work, call: Call): KeptOutput {
+export function keepOutput(work: RunWork, call: CallItem): KeptOutput {
   let printed = "";
   let isNew = false;
   let timer: NodeJS.Timeout | undefined;

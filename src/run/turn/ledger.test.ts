@@ -8,10 +8,10 @@ import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.
 import type { RunEvent } from "../../protocol/threads/events.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
 
-type Place = { readonly keys: string[]; readonly asked: string[] };
+type WriteLog = { readonly keys: string[]; readonly asked: string[] };
 
 /** A write somewhere else; its first call never comes back, as if its process had died over it. */
-function remote(place: Place, options: Partial<Parameters<typeof defineTool>[0]> = {}): Tool {
+function remote(place: WriteLog, options: Partial<Parameters<typeof defineTool>[0]> = {}): Tool {
   return defineTool({
     name: "send",
     description: "Sends.",
@@ -44,7 +44,7 @@ eachRunDatabase((suite) => {
     return last.content === "send it" ? [{ call: "send", arguments: {} }] : "Awake.";
   };
   /** The first process is in the midst of the call when a second one takes the run; by then its time is over, unless it shall wait. */
-  async function takenOver(tool: Tool, place: Place, { over = true } = {}) {
+  async function takenOver(tool: Tool, place: WriteLog, { over = true } = {}) {
     const service = await suite.start({ tools: [tool], script });
     const started = await service.runs.start(service.caller, { agent: "assistant", message: { content: "send it" } });
     await until(() => place.keys.length === 1, "the first call");
@@ -63,7 +63,7 @@ eachRunDatabase((suite) => {
   }
 
   test("a tool that honours its key is called again with the same one, and not before its time", async () => {
-    const place: Place = { keys: [], asked: [] };
+    const place: WriteLog = { keys: [], asked: [] };
     const times: number[] = [];
     const { service, started, events } = await takenOver(
       remote(place, {
@@ -99,7 +99,7 @@ eachRunDatabase((suite) => {
   ];
   for (const [said, reconcile, expected] of answers) {
     test(`a tool is asked what became of a call, and says ${said}`, async () => {
-      const place: Place = { keys: [], asked: [] };
+      const place: WriteLog = { keys: [], asked: [] };
       const { events } = await takenOver(
         remote(place, {
           timeoutMs: said === "nothing in its time" ? 500 : 60_000,
@@ -118,7 +118,7 @@ eachRunDatabase((suite) => {
   }
 
   test("a write that a person had repeated and that breaks off again is unknown anew", async () => {
-    const place: Place = { keys: [], asked: [] };
+    const place: WriteLog = { keys: [], asked: [] };
     const never = (_input: unknown, { idempotencyKey }: ToolContext) => {
       place.keys.push(idempotencyKey);
       return new Promise(() => {});
@@ -141,7 +141,7 @@ eachRunDatabase((suite) => {
   });
 
   test("a write that takes too long is unknown and not repeated", async () => {
-    const place: Place = { keys: [], asked: [] };
+    const place: WriteLog = { keys: [], asked: [] };
     const service = await suite.start({
       tools: [remote(place, { timeoutMs: 100 })],
       script: [
@@ -165,7 +165,7 @@ eachRunDatabase((suite) => {
   });
 
   test("one that honours its key is called again after it took too long, and nobody is asked", async () => {
-    const place: Place = { keys: [], asked: [] };
+    const place: WriteLog = { keys: [], asked: [] };
     const service = await suite.start({ tools: [remote(place, { idempotent: true, timeoutMs: 100 })], script });
     const { events, text } = await service.ask("send it");
     assert.equal(stopped(events), "done");
@@ -175,7 +175,7 @@ eachRunDatabase((suite) => {
   });
 
   test("a write that was cut off by a cancel says that its outcome is unknown", async () => {
-    const place: Place = { keys: [], asked: [] };
+    const place: WriteLog = { keys: [], asked: [] };
     const service = await suite.start({
       tools: [remote(place, { timeoutMs: 60_000 })],
       script: [
@@ -203,7 +203,7 @@ eachRunDatabase((suite) => {
   });
 
   test("a call in a sandbox that died is interrupted, and nobody is asked", async () => {
-    const place: Place = { keys: [], asked: [] };
+    const place: WriteLog = { keys: [], asked: [] };
     const tool = remote(place, { scope: "sandbox", timeoutMs: 600_000 });
     const { service, started, events } = await takenOver(tool, place, { over: false });
     assert.equal(stopped(events), "done", "at once, whatever time it had");
@@ -213,7 +213,7 @@ eachRunDatabase((suite) => {
   });
 
   test("a call in a sandbox that takes too long is stopped, and nobody is asked", async () => {
-    const place: Place = { keys: [], asked: [] };
+    const place: WriteLog = { keys: [], asked: [] };
     const tool = remote(place, { scope: "sandbox", timeoutMs: 100 });
     const service = await suite.start({ tools: [tool], script });
     const { started, events } = await service.ask("send it");

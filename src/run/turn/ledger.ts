@@ -3,17 +3,17 @@ import { LostRun, messageOf } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
-import { printedIn, resultItem, type Call } from "../log/call-items.ts";
-import { type Patience, patiently } from "../log/patiently.ts";
+import { printedIn, resultItem, type CallItem } from "../log/call-items.ts";
+import { type OutageRetryOptions, patiently } from "../log/patiently.ts";
 import { hashOfCall } from "../limits/limits.ts";
-import type { Work } from "../step/work.ts";
+import type { RunWork } from "../step/work.ts";
 import { commit } from "../step/commit.ts";
 
-export type Before = { readonly remembered: unknown };
+export type RememberedCall = { readonly remembered: unknown };
 
 export type Claim =
   /** `before`: an attempt under the same key broke off, and what it kept. */
-  | { readonly how: "execute"; readonly key: string; readonly before?: Before }
+  | { readonly how: "execute"; readonly key: string; readonly before?: RememberedCall }
   | { readonly how: "settled"; readonly result: ToolResult }
   | { readonly how: "unknown" };
 
@@ -21,12 +21,12 @@ export type Claim =
 const sendWithinMs = 2000;
 
 export type ClaimOptions = {
-  readonly call: Call;
+  readonly call: CallItem;
   readonly tool: Tool;
   /** Asks the tool what became of the call with this key. */
   readonly ask: (
     key: string,
-    before: Before,
+    before: RememberedCall,
     signal: AbortSignal,
   ) => ReturnType<NonNullable<Tool["reconcile"]>> | undefined;
   /** A person said that it was not done and is to be done. */
@@ -36,7 +36,7 @@ export type ClaimOptions = {
 };
 
 /** A call's row as it stands, read by the run's owner. */
-type Row = {
+type WriteRow = {
   readonly status: "executing" | "unknown" | "done" | "failed";
   readonly key: string;
   readonly result: ToolResult | null;
@@ -50,7 +50,7 @@ type Row = {
  * one's time is over, since its request may still be on its way. While the database is away it goes on trying: what was
  * claimed under a key of its own is its own, and was not sent, though the answer to the claim is lost.
  */
-export async function claimWrite(work: Work, { call, tool, ask, repeat, isOver }: ClaimOptions): Promise<Claim> {
+export async function claimWrite(work: RunWork, { call, tool, ask, repeat, isOver }: ClaimOptions): Promise<Claim> {
   const ownKey = newId();
   for (;;) {
     const row = await claim(work, { call, tool, key: ownKey });
@@ -80,9 +80,9 @@ export async function claimWrite(work: Work, { call, tool, ask, repeat, isOver }
 
 /** Makes the call's row, unless there is one. `claimed`: it is new, and fresh enough to send by. */
 function claim(
-  work: Work,
+  work: RunWork,
   { call, tool, key }: Pick<ClaimOptions, "call" | "tool"> & { readonly key: string },
-): Promise<"claimed" | Row> {
+): Promise<"claimed" | WriteRow> {
   const { query } = work.runtime.database;
   const place = [work.owner.runId, call.step, call.index, work.owner.epoch];
   return patiently(patienceOf(work), async () => {
@@ -94,7 +94,7 @@ function claim(
       [...place, tool.name, key, hashOfCall(call), tool.timeoutMs],
     );
     if (made && performance.now() - began < sendWithinMs) return "claimed";
-    const [row] = await query<Row>(
+    const [row] = await query<WriteRow>(
       `select l.status, l.key, case when l.status in ('done', 'failed') then l.result end as result, l.result -> 'remembered' as remembered, greatest(0, extract(epoch from l.until - now()) * 1000)::integer as left_ms from ledger l
        join runs r on r.id = l.run_id where l.run_id = $1 and l.step = $2 and l.call_index = $3 and r.epoch = $4 and r.status = 'running'`,
       place,
@@ -105,7 +105,7 @@ function claim(
 }
 
 /** The result of a call whose outcome its row alone tells. */
-function settledIn({ status, result, remembered }: Row, tool: Tool): ToolResult | undefined {
+function settledIn({ status, result, remembered }: WriteRow, tool: Tool): ToolResult | undefined {
   if (status === "done" || status === "failed") return result ?? { content: "done" };
   if (tool.scope !== "sandbox") return undefined;
   // Nothing of it is on its way to anybody, so there is nothing to wait for: a sandbox dies with its process.
@@ -114,13 +114,13 @@ function settledIn({ status, result, remembered }: Row, tool: Tool): ToolResult 
   return { content, isError: true };
 }
 
-function patienceOf({ signal, owner, runtime }: Work): Patience {
+function patienceOf({ signal, owner, runtime }: RunWork): OutageRetryOptions {
   return { signal, runId: owner.runId, log: runtime.log };
 }
 
 /** What the tool says became of a call, within its time; a tool that fails to say it leaves it unknown. */
 async function outcomeOf(
-  work: Work,
+  work: RunWork,
   tool: Tool,
   ask: (signal: AbortSignal) => ReturnType<NonNullable<Tool["reconcile"]>> | undefined,
 ): Promise<ToolResult | "not-done" | undefined> {
@@ -144,12 +144,12 @@ async function outcomeOf(
  * Renews the claim under the same key until that is fresh enough to send by. Nothing was sent meanwhile, so what a person decided
  * about it needs no second question.
  */
-async function renew(work: Work, call: Call, tool: Tool): Promise<void> {
+async function renew(work: RunWork, call: CallItem, tool: Tool): Promise<void> {
   while (!(await isRenewed(work, call, tool))) work.signal.throwIfAborted();
 }
 
 /** False if that took too long again. */
-function isRenewed(work: Work, call: Call, tool: Tool): Promise<boolean> {
+function isRenewed(work: RunWork, call: CallItem, tool: Tool): Promise<boolean> {
   return patiently(patienceOf(work), async () => {
     const began = performance.now();
     const [renewed] = await work.runtime.database.query(
@@ -164,7 +164,7 @@ function isRenewed(work: Work, call: Call, tool: Tool): Promise<boolean> {
 }
 
 /** Keeps with a claimed write what its tool must know if its answer is lost; `result` has no other use until there is one. */
-export function remember(work: Work, call: Call, what: object): Promise<void> {
+export function remember(work: RunWork, call: CallItem, what: object): Promise<void> {
   return patiently(patienceOf(work), async () => {
     const [kept] = await work.runtime.database.query(
       `with r as (select id from runs where id = $1 and epoch = $4 and status = 'running' for share)
@@ -177,7 +177,7 @@ export function remember(work: Work, call: Call, what: object): Promise<void> {
 }
 
 /** Ledger and result in one statement: there is a result exactly when the ledger is final. */
-export async function settleWrite(work: Work, call: Call, result: ToolResult): Promise<void> {
+export async function settleWrite(work: RunWork, call: CallItem, result: ToolResult): Promise<void> {
   await commit(work, [resultItem(call, result)], {
     ledger: { step: call.step!, index: call.index!, status: result.isError ? "failed" : "done", result },
   });

@@ -6,21 +6,21 @@ import { textOf, type NewItem } from "../../protocol/threads/items.ts";
 import { isEnded, type RunDefinition } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { sha256 } from "../lifecycle/accept.ts";
-import { findChild, takeChild, type Child } from "../lifecycle/child-runs.ts";
+import { findChild, takeChild, type ChildRunState } from "../lifecycle/child-runs.ts";
 import { defineRun } from "./define-run.ts";
 import { delegationKey, pathOf } from "./delegation-key.ts";
 import { foldOf } from "../log/fold.ts";
 import { itemsOfRun, publishItems } from "../lifecycle/locked-run.ts";
 import { insertItemsSql, itemsParameter, placeItems } from "../log/rows.ts";
 import type { MemberTurn } from "../contract/turn.ts";
-import type { Work } from "../step/work.ts";
+import type { RunWork } from "../step/work.ts";
 import { basisIn } from "../step/run-basis.ts";
 
 /**
  * An agent's turn in a room: a run within this one that says what it says in the same thread, in the rights of the person
  * whose message began its chain. The same agent and message are the same turn, whoever comes by.
  */
-export async function takeTurn(work: Work, turn: MemberTurn): Promise<"spoke" | "silent" | "waits"> {
+export async function takeTurn(work: RunWork, turn: MemberTurn): Promise<"spoke" | "silent" | "waits"> {
   const call = `${turn.agent.id} answers ${turn.answers}`;
   const query = work.runtime.database.query;
   for (;;) {
@@ -42,7 +42,7 @@ async function outcomeOf(query: Query, runId: string): Promise<"spoke" | "silent
   return answer && textOf(answer.body.content).trim() !== "" ? "spoke" : "silent";
 }
 
-async function beginTurn(work: Work, call: string, turn: MemberTurn): Promise<Child> {
+async function beginTurn(work: RunWork, call: string, turn: MemberTurn): Promise<ChildRunState> {
   const caller = await callerFor(work, turn.inNameOf);
   const definition = definitionOf(work, caller, turn);
   const { agent, answers } = turn;
@@ -54,7 +54,7 @@ async function beginTurn(work: Work, call: string, turn: MemberTurn): Promise<Ch
 }
 
 /** Who wrote the message: with the rights with which it came in. */
-async function callerFor(work: Work, messageId: string | undefined): Promise<Caller> {
+async function callerFor(work: RunWork, messageId: string | undefined): Promise<Caller> {
   if (messageId === undefined) return work.taken.caller;
   const [row] = await work.runtime.database.query<{ caller: Caller }>(
     "select caller from room_callers where message_id = $1",
@@ -63,7 +63,7 @@ async function callerFor(work: Work, messageId: string | undefined): Promise<Cal
   return row?.caller ?? work.taken.caller;
 }
 
-function definitionOf(work: Work, caller: Caller, { agent, answers, within }: MemberTurn): RunDefinition {
+function definitionOf(work: RunWork, caller: Caller, { agent, answers, within }: MemberTurn): RunDefinition {
   const { runtime, taken } = work;
   const path = [...pathOf(taken.definition, basisIn(work).input), delegationKey(agent.id, answers)];
   const definition = defineRun(runtime, caller, {
@@ -88,7 +88,7 @@ type NewTurn = {
 };
 
 /** The run and the item that tells of it, in one statement. Undefined: there is such a turn, or the root is not ours. */
-async function insertTurn(work: Work, turn: NewTurn): Promise<Child | undefined> {
+async function insertTurn(work: RunWork, turn: NewTurn): Promise<ChildRunState | undefined> {
   const { runtime, owner, taken } = work;
   const { call, agent, definition, caller } = turn;
   const runId = newId();

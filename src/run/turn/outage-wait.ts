@@ -2,18 +2,18 @@ import type { ColloquyError } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { NewItem, Outage } from "../../protocol/threads/items.ts";
 import { runErrorOf } from "../../protocol/threads/runs.ts";
-import type { Answer } from "../contract/answer.ts";
+import type { ModelAnswer } from "../contract/answer.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { settledStep } from "../step/ask-model.ts";
 import { distanceOf, isOutage, mayPass, openOutage, outageOf, whatIsWrong, wordsOf } from "../step/outage.ts";
-import type { Work } from "../step/work.ts";
+import type { RunWork } from "../step/work.ts";
 import { wait } from "./wait.ts";
 
 /**
  * An outage is a wait where somebody comes back for the answer, or where something has been written that another run would do
  * again. False: the run ends with the error.
  */
-export async function waitedForModel(work: Work, error: unknown): Promise<boolean> {
+export async function waitedForModel(work: RunWork, error: unknown): Promise<boolean> {
   if (!isOutage(error) || !(await waitsForIt(work, error))) return false;
   const { runtime, current: cut } = work;
   const asked = openOutage(work);
@@ -43,11 +43,11 @@ export async function waitedForModel(work: Work, error: unknown): Promise<boolea
 }
 
 /** From its first attempt on. */
-function timeOf({ records }: Answer): number {
+function timeOf({ records }: ModelAnswer): number {
   return records[0] ? Math.max(0, Date.now() - records[0].startedAt.getTime()) : 0;
 }
 
-async function waitsForIt({ runtime, taken, job }: Work, error: ColloquyError): Promise<boolean> {
+async function waitsForIt({ runtime, taken, job }: RunWork, error: ColloquyError): Promise<boolean> {
   const { onOutage } = taken.definition;
   // A room knows how to live without one of its members: it is told by name, and the others go on.
   const isMissed = !job && taken.threadId === taken.rootThreadId && error.code === "model_unreachable";

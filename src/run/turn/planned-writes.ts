@@ -5,7 +5,7 @@ import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import type { PlannedWrite, Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import { readArguments } from "../../tools/core/call-tool.ts";
 import { errorResult } from "../../tools/core/tool-result.ts";
-import type { Call } from "../log/call-items.ts";
+import type { CallItem } from "../log/call-items.ts";
 import { namesIn } from "./chosen-writes.ts";
 import { callKey } from "../log/fold.ts";
 
@@ -28,17 +28,17 @@ export function stepOf({ id }: PlannedWrite): string {
 }
 
 /** Of a dry run: the call is one that a person has allowed together with all the others. */
-export function isAllowedByPlan({ options }: RunDefinition, call: Call): boolean {
+export function isAllowedByPlan({ options }: RunDefinition, call: CallItem): boolean {
   return options.dryRun === true && call.step?.startsWith(doing) === true;
 }
 
 /** The write is not done now: it goes into the plan. */
-export function isOnlyPlanned(definition: RunDefinition, call: Call, tool: Tool): boolean {
+export function isOnlyPlanned(definition: RunDefinition, call: CallItem, tool: Tool): boolean {
   return definition.options.dryRun === true && tool.effect === "write" && !isAllowedByPlan(definition, call);
 }
 
 /** What its model is told of a write that goes into the plan; later ones may name what it will make. */
-export function planCall(items: readonly Item[], call: Call, isWrite: (tool: string) => boolean): ToolResult {
+export function planCall(items: readonly Item[], call: CallItem, isWrite: (tool: string) => boolean): ToolResult {
   const given = argumentsOf(call);
   const known = new Set(plannedWrites(items).map(({ id }) => id));
   const strange = namesIn(given).filter((name) => !known.has(name));
@@ -65,7 +65,7 @@ export function plannedWrites(items: readonly Item[]): readonly PlannedWrite[] {
 }
 
 /** As the model wrote them: the result's copy is only to be shown. */
-function argumentsOf({ body }: Pick<Call, "body">): PlannedWrite["arguments"] {
+function argumentsOf({ body }: Pick<CallItem, "body">): PlannedWrite["arguments"] {
   return readArguments(body.arguments) as PlannedWrite["arguments"];
 }
 

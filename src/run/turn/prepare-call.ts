@@ -6,7 +6,7 @@ import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import type { Verdict } from "../../protocol/agents/approval.ts";
 import { parseCall, unknownTool } from "../../tools/core/call-tool.ts";
 import { type ApprovalQuestion, isGranted, saidAfterUntrusted, stricter, verdictOf } from "./approval.ts";
-import type { Call } from "../log/call-items.ts";
+import type { CallItem } from "../log/call-items.ts";
 import { decisionOn, questionOn } from "../log/questions.ts";
 import { searchName, searchTool } from "../../tools/core/search-tools.ts";
 import { hashOfCall } from "../limits/limits.ts";
@@ -17,23 +17,23 @@ import { directCall } from "./direct-call.ts";
 import { wereDeferred } from "../step/offered-tools.ts";
 import { allowedHere, readFromOutside, shownSources } from "./untrusted.ts";
 import { leavingBy } from "./what-leaves.ts";
-import type { Work } from "../step/work.ts";
+import type { RunWork } from "../step/work.ts";
 
 /** What is to become of a call. */
-export type Plan =
-  | { readonly how: "do"; readonly call: Call; readonly tool: Tool; readonly input: unknown }
-  | { readonly how: "delegate"; readonly call: Call; readonly input: DelegateInput }
+export type CallPlan =
+  | { readonly how: "do"; readonly call: CallItem; readonly tool: Tool; readonly input: unknown }
+  | { readonly how: "delegate"; readonly call: CallItem; readonly input: DelegateInput }
   /** Nothing is done; the model is told why. */
-  | { readonly how: "answered"; readonly call: Call; readonly result: ToolResult }
+  | { readonly how: "answered"; readonly call: CallItem; readonly result: ToolResult }
   /** Not done again: it says no more than an earlier call. */
-  | { readonly how: "same"; readonly call: Call; readonly twin: Call }
+  | { readonly how: "same"; readonly call: CallItem; readonly twin: CallItem }
   /** `question` is absent if it was asked before. */
-  | { readonly how: "ask"; readonly call: Call; readonly question?: NewItem }
+  | { readonly how: "ask"; readonly call: CallItem; readonly question?: NewItem }
   /** Begun by an earlier process, and its tool is gone: nobody can tell. */
-  | { readonly how: "unknown"; readonly call: Call };
+  | { readonly how: "unknown"; readonly call: CallItem };
 
 /** The tools of this run: what they were at its start, as far as there are still such, and within its caller's rights then. */
-export function toolsOf({ taken, runtime, items }: Work): readonly Tool[] {
+export function toolsOf({ taken, runtime, items }: RunWork): readonly Tool[] {
   const { tools, agent, team, deferred = [] } = taken.definition;
   const names = new Set([...tools.map((schema) => schema.name), ...deferred]);
   const own = runtime.tools.select(agent.tools, taken.caller).filter((tool) => names.has(tool.name));
@@ -46,13 +46,13 @@ export function toolsOf({ taken, runtime, items }: Work): readonly Tool[] {
 }
 
 /** A member of the team who took over may use no more than its own tools. */
-function mayUse({ taken }: Work, call: Call, tool: Tool): boolean {
+function mayUse({ taken }: RunWork, call: CallItem, tool: Tool): boolean {
   const member = taken.definition.team?.find(({ agent }) => agent.id === call.author);
   return member === undefined || member.tools.includes(tool.name) || tool.name === searchName;
 }
 
 /** Of a tool that the run was begun with: its caller's rights have changed since, or what it works with. */
-function notAllowed({ runtime, taken }: Work, { body }: Call): ToolResult | undefined {
+function notAllowed({ runtime, taken }: RunWork, { body }: CallItem): ToolResult | undefined {
   if (!taken.definition.tools.some(({ name }) => name === body.name)) return undefined;
   const tool = runtime.tools.get(body.name);
   if (tool?.unavailable !== undefined)
@@ -66,7 +66,7 @@ function notAllowed({ runtime, taken }: Work, { body }: Call): ToolResult | unde
 const mostNamed = 5;
 
 export type Preparing = {
-  readonly twin: Call | undefined;
+  readonly twin: CallItem | undefined;
   readonly allowed: readonly Tool[];
   /** Why some can't be called now: their servers are away. */
   readonly absent: ReadonlyMap<string, string>;
@@ -74,7 +74,7 @@ export type Preparing = {
   readonly objection: (tool: Tool, input: unknown) => Promise<ToolResult | undefined>;
 };
 
-export async function prepareCall(work: Work, call: Call, preparing: Preparing): Promise<Plan> {
+export async function prepareCall(work: RunWork, call: CallItem, preparing: Preparing): Promise<CallPlan> {
   const { allowed, absent, twin, objection } = preparing;
   const tool = allowed.find((one) => one.name === call.body.name && mayUse(work, call, one));
   const begun = await wasBegun(work, call);
@@ -88,7 +88,7 @@ export async function prepareCall(work: Work, call: Call, preparing: Preparing):
   const approval = decisionOn(work.items, call, "approval");
   const parsed = parseCall(tool, approval?.arguments ?? call.body.arguments);
   if (!parsed.ok) return begun ? { how: "unknown", call } : { how: "answered", call, result: parsed.result };
-  const doIt: Plan =
+  const doIt: CallPlan =
     tool.name === delegateName && work.taken.definition.team
       ? { how: "delegate", call, input: parsed.input as DelegateInput }
       : { how: "do", call, tool, input: parsed.input };
@@ -134,7 +134,7 @@ export async function prepareCall(work: Work, call: Call, preparing: Preparing):
     : { how: "ask", call, question: question(call, hash, { sandbox, outside, verdict }) };
 }
 
-type Outside = {
+type UntrustedContext = {
   /** Whose text was read. */
   readonly read: readonly string[];
   readonly verdict: Verdict;
@@ -144,10 +144,10 @@ type Outside = {
 
 /** The text of others that may be behind a call which tells somebody something; undefined: there is none, or it does not matter. */
 async function outsideBehind(
-  { taken: { definition, rootRun, caller }, runtime }: Work,
-  call: Call,
+  { taken: { definition, rootRun, caller }, runtime }: RunWork,
+  call: CallItem,
   { input, ...asked }: Omit<ApprovalQuestion, "sandbox"> & { readonly input: unknown },
-): Promise<Outside | undefined> {
+): Promise<UntrustedContext | undefined> {
   // These were chosen by who called the tool themselves, or allowed with the plan.
   if (definition.agent.strategy === directCall || isAllowedByPlan(definition, call)) return undefined;
   const { tool } = asked;
@@ -169,7 +169,7 @@ async function outsideBehind(
 }
 
 /** Ends the run: it would wait for a person who does not know of it. */
-function nobodyToAsk({ body: { name } }: Call, { read, receivers = [] }: Outside): Conflict {
+function nobodyToAsk({ body: { name } }: CallItem, { read, receivers = [] }: UntrustedContext): Conflict {
   const told = receivers.length > 0 ? `passes something on to ${shownSources(receivers).join(", ")}` : "is called";
   return new Conflict(
     `After text from ${read.join(", ")} a person is asked before ${name} ${told}, and nobody is there. ` +
@@ -184,12 +184,12 @@ function mayTell({ sendsOut, hosts, server, reaches }: Tool): boolean {
 }
 
 /** Who asked for it: a member of the team who took over, or the run's agent. */
-function authorOf({ taken: { definition } }: Work, call: Call): AgentDefinition {
+function authorOf({ taken: { definition } }: RunWork, call: CallItem): AgentDefinition {
   return definition.team?.find(({ agent }) => agent.id === call.author)?.agent ?? definition.agent;
 }
 
 function question(
-  call: Call,
+  call: CallItem,
   argumentsHash: string,
   {
     sandbox,
@@ -197,7 +197,7 @@ function question(
     verdict,
   }: {
     readonly sandbox: SandboxInfo | undefined;
-    readonly outside: Outside | undefined;
+    readonly outside: UntrustedContext | undefined;
     readonly verdict: Verdict;
   },
 ): NewItem {
@@ -223,12 +223,12 @@ function question(
   };
 }
 
-function refused(call: Call, content: string): Plan {
+function refused(call: CallItem, content: string): CallPlan {
   return { how: "answered", call, result: { content, isError: true } };
 }
 
 /** Whether an earlier process recorded the call in the ledger; it may have been made when its tool was still there. */
-async function wasBegun(work: Work, call: Call): Promise<boolean> {
+async function wasBegun(work: RunWork, call: CallItem): Promise<boolean> {
   if (work.taken.epoch === 1) return false;
   const rows = await work.runtime.database.query(
     "select 1 from ledger where run_id = $1 and step = $2 and call_index = $3",

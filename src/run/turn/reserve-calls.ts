@@ -1,8 +1,8 @@
 import { resultItem } from "../log/call-items.ts";
 import { limitOf, reserve, roomLeft } from "../limits/limits.ts";
 import { errorResult } from "../../tools/core/tool-result.ts";
-import type { Work } from "../step/work.ts";
-import type { Plan } from "./prepare-call.ts";
+import type { RunWork } from "../step/work.ts";
+import type { CallPlan } from "./prepare-call.ts";
 import { commit } from "../step/commit.ts";
 
 /**
@@ -10,10 +10,10 @@ import { commit } from "../step/commit.ts";
  * the rest, and that is committed first, so that whoever takes over finds the same. Throws when nothing fits.
  */
 export async function reserveCalls(
-  work: Work,
-  plans: readonly Plan[],
-  isCounted: (plan: Plan) => boolean,
-): Promise<readonly Plan[]> {
+  work: RunWork,
+  plans: readonly CallPlan[],
+  isCounted: (plan: CallPlan) => boolean,
+): Promise<readonly CallPlan[]> {
   const { query } = work.runtime.database;
   const callsOf = [...new Set(plans.map(({ call }) => call.step))].join();
   for (let fitting = plans; ;) {
@@ -38,10 +38,10 @@ export async function reserveCalls(
 }
 
 function fits(
-  plans: readonly Plan[],
+  plans: readonly CallPlan[],
   left: { readonly calls: number; readonly writes: number },
-  isCounted: (plan: Plan) => boolean,
-): readonly Plan[] {
+  isCounted: (plan: CallPlan) => boolean,
+): readonly CallPlan[] {
   let { calls, writes } = left;
   return plans.filter((plan) => {
     const needs = { calls: isCounted(plan) ? 1 : 0, writes: isWrite(plan) ? 1 : 0 };
@@ -52,11 +52,11 @@ function fits(
   });
 }
 
-function isWrite(plan: Plan): boolean {
+function isWrite(plan: CallPlan): boolean {
   return plan.how === "do" && plan.tool.effect === "write";
 }
 
-function notDone(plan: Plan) {
+function notDone(plan: CallPlan) {
   const what = isWrite(plan) ? "writes" : "calls";
   const text = `Not done: the run may make no more ${what}; those before it in this answer are made. Say what is left to do.`;
   return resultItem(plan.call, errorResult(text), "not-run");

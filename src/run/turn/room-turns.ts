@@ -6,7 +6,7 @@ import { takeTurn } from "./member-turns.ts";
 import { itemColumns, toItem, type ItemRow } from "../log/rows.ts";
 import type { RunEvent } from "../../protocol/threads/events.ts";
 import type { RoomTurns } from "../contract/turn.ts";
-import { foldIn, type Work } from "../step/work.ts";
+import { foldIn, type RunWork } from "../step/work.ts";
 import { commit, takeIn } from "../step/commit.ts";
 import { waitForChildren } from "./wait.ts";
 
@@ -28,7 +28,7 @@ const heard: readonly RunEvent["type"][] = [
 ];
 
 /** What the strategy that leads a room works with. */
-export function createRoomTurns(work: Work): RoomTurns {
+export function createRoomTurns(work: RunWork): RoomTurns {
   const { runtime, owner, signal } = work;
   return {
     async since(seq) {
@@ -87,7 +87,7 @@ export function createRoomTurns(work: Work): RoomTurns {
 }
 
 /** Resolves when something to be heard stands in the thread after this place, or when the signal fires. */
-function newsAfter({ runtime, owner }: Work, seq: number, signal: AbortSignal): Promise<void> {
+function newsAfter({ runtime, owner }: RunWork, seq: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const stop = () => resolve();
   signal.addEventListener("abort", stop, { once: true });

@@ -3,23 +3,23 @@ import type { NewItem } from "../../protocol/threads/items.ts";
 import type { Query, ToolContext, ToolQuestion, ToolResult } from "../../protocol/agents/tools.ts";
 import { executeTool, checkCall } from "../../tools/core/call-tool.ts";
 import { append } from "../log/append.ts";
-import { printedText, questionItem, resultItem, type Call } from "../log/call-items.ts";
+import { printedText, questionItem, resultItem, type CallItem } from "../log/call-items.ts";
 import { delegate } from "./delegate.ts";
 import { directCall } from "./direct-call.ts";
 import { answersTo, decisionOn, openQuestions } from "../log/questions.ts";
 import { callKey } from "../log/fold.ts";
-import { type Before, claimWrite, remember, settleWrite } from "./ledger.ts";
+import { type RememberedCall, claimWrite, remember, settleWrite } from "./ledger.ts";
 import { checkOwnLimits, hashOfCall } from "../limits/limits.ts";
 import { checkRepeats } from "../limits/repeated-calls.ts";
 import { keepOutput } from "./kept-output.ts";
 import { ownHeader } from "../step/request-origin.ts";
 import { runNestedStep } from "../step/nested-step.ts";
 import { isAllowedByPlan, plannedWrites } from "./planned-writes.ts";
-import { prepareCall, toolsOf, type Plan } from "./prepare-call.ts";
+import { prepareCall, toolsOf, type CallPlan } from "./prepare-call.ts";
 import { reserveCalls } from "./reserve-calls.ts";
 import { earlierTwin, resultOfTwin } from "./same-intent.ts";
 import { readFromOutside } from "./untrusted.ts";
-import { foldIn, type Work } from "../step/work.ts";
+import { foldIn, type RunWork } from "../step/work.ts";
 import { commit, addCommitted } from "../step/commit.ts";
 import { wait, waitForChildren } from "./wait.ts";
 
@@ -29,7 +29,7 @@ const mostTries = 3;
 const mostReason = 300;
 
 /** Why some of the run's tools can't be called now: whoever follows hears what is waited for before that is known. */
-function renewed(work: Work, calls: readonly Call[]): Promise<ReadonlyMap<string, string>> {
+function renewed(work: RunWork, calls: readonly CallItem[]): Promise<ReadonlyMap<string, string>> {
   const { runtime, taken, owner, signal } = work;
   const { tools, deferred = [] } = taken.definition;
   const known = new Set([...tools.map(({ name }) => name), ...deferred]);
@@ -42,14 +42,14 @@ function renewed(work: Work, calls: readonly Call[]): Promise<ReadonlyMap<string
   return runtime.tools.renew(names, taken.caller, { signal, tell });
 }
 
-type Doing = Extract<Plan, { how: "do" }>;
+type Doing = Extract<CallPlan, { how: "do" }>;
 
 /**
  * Does open calls in the order they were asked for: reads that follow one another at the same time and in one commit,
  * each write by itself. If a person must be asked about any of them, none is done before. Then waits for the caller's own
  * tools, if there are any.
  */
-export async function runCalls(work: Work, calls: readonly Call[]): Promise<void> {
+export async function runCalls(work: RunWork, calls: readonly CallItem[]): Promise<void> {
   for (let open = calls; open.length > 0;) {
     if ((await runOpenCalls(work, open)) !== "children wait" || (await waitForChildren(work))) return;
     const { openCalls } = foldIn(work);
@@ -58,27 +58,27 @@ export async function runCalls(work: Work, calls: readonly Call[]): Promise<void
 }
 
 /** `children wait`: a delegated run waits for a person, and what comes after its call is not done yet. */
-async function runOpenCalls(work: Work, calls: readonly Call[]): Promise<"children wait" | undefined> {
+async function runOpenCalls(work: RunWork, calls: readonly CallItem[]): Promise<"children wait" | undefined> {
   const absent = await renewed(work, calls);
   work.signal.throwIfAborted();
   const allowed = toolsOf(work);
   const server = calls.filter((call) => call.body.target === "server");
   const client = calls.filter((call) => call.body.target === "client");
   // Counted when they were planned.
-  const isPlanned = (call: Call) => isAllowedByPlan(work.taken.definition, call);
+  const isPlanned = (call: CallItem) => isAllowedByPlan(work.taken.definition, call);
   const twins = new Map(
     server.flatMap((call) => {
       const twin = isPlanned(call) ? undefined : earlierTwin(work.items, call, allowed);
       return twin ? [[call.id, twin]] : [];
     }),
   );
-  const isCounted = (call: Call) => !isPlanned(call) && !twins.has(call.id);
+  const isCounted = (call: CallItem) => !isPlanned(call) && !twins.has(call.id);
   checkRepeats(work.items, calls.filter(isCounted), {
     limits: work.taken.definition.limits,
     isRead: (name) => allowed.some((tool) => tool.name === name && tool.effect === "read"),
   });
 
-  const plans: Plan[] = [];
+  const plans: CallPlan[] = [];
   for (const call of server)
     plans.push(
       await prepareCall(work, call, {
@@ -94,7 +94,7 @@ async function runOpenCalls(work: Work, calls: readonly Call[]): Promise<"childr
     await wait(work, "approval", text, { items: questionsOf(asked) });
     return undefined;
   }
-  let fitting: readonly Plan[] = plans;
+  let fitting: readonly CallPlan[] = plans;
   if (server.length > 0) {
     if (!work.job) checkOwnLimits(work.items, work.taken.definition.agent.limits, { calls: server.length });
     fitting = await reserveCalls(work, plans, ({ call }) => isCounted(call));
@@ -108,7 +108,7 @@ async function runOpenCalls(work: Work, calls: readonly Call[]): Promise<"childr
 }
 
 /** One question for those whom calls would tell something: the others are looked at again when it is answered. */
-function questionsOf(plans: readonly Plan[]): NewItem[] {
+function questionsOf(plans: readonly CallPlan[]): NewItem[] {
   const seen = new Set<string>();
   return plans.flatMap((plan) => {
     if (plan.how !== "ask" || plan.question?.kind !== "question") return [];
@@ -119,9 +119,9 @@ function questionsOf(plans: readonly Plan[]): NewItem[] {
   });
 }
 
-async function runInOrder(work: Work, plans: readonly Plan[]): Promise<"children wait" | undefined> {
-  let reads: { call: Call; result: Promise<ToolResult | "waits"> }[] = [];
-  const begin = (call: Call, result: Promise<ToolResult | "waits">) => {
+async function runInOrder(work: RunWork, plans: readonly CallPlan[]): Promise<"children wait" | undefined> {
+  let reads: { call: CallItem; result: Promise<ToolResult | "waits"> }[] = [];
+  const begin = (call: CallItem, result: Promise<ToolResult | "waits">) => {
     // Awaited together below; until then a rejection must not count as unhandled.
     result.catch(() => {});
     reads.push({ call, result });
@@ -169,7 +169,7 @@ function textOfQuestions(questions: readonly NewItem[]): string {
 }
 
 /** A write that must know something first: what it claimed is given back, since it says that nothing was done. */
-async function requestApproval(work: Work, call: Call, ask: ToolQuestion, claimed: boolean): Promise<void> {
+async function requestApproval(work: RunWork, call: CallItem, ask: ToolQuestion, claimed: boolean): Promise<void> {
   const place = { step: call.step!, index: call.index! };
   await wait(work, "question", ask.text, {
     items: [questionItem(call, ask)],
@@ -177,13 +177,13 @@ async function requestApproval(work: Work, call: Call, ask: ToolQuestion, claime
   });
 }
 
-async function doWrite(work: Work, plan: Plan): Promise<void> {
+async function doWrite(work: RunWork, plan: CallPlan): Promise<void> {
   if (plan.how !== "do") return waitOnUnknownOutcome(work, plan.call);
   await (plan.tool.scope === "local" ? writeLocally(work, plan) : writeThroughLedger(work, plan));
 }
 
 /** Effect, ledger and result in one transaction: exactly once. */
-async function writeLocally(work: Work, { call, tool, input }: Doing): Promise<void> {
+async function writeLocally(work: RunWork, { call, tool, input }: Doing): Promise<void> {
   const { database } = work.runtime;
   const key = newId();
   const appended = await database.transaction(async (query) => {
@@ -204,8 +204,8 @@ async function noStep(): Promise<never> {
 }
 
 /** The record before, the tool, the record after; whoever finds the first without the last knows that it does not know. */
-async function writeThroughLedger(work: Work, { call, tool, input }: Doing): Promise<void> {
-  const context = (key: string, before?: Before): ToolContext => ({
+async function writeThroughLedger(work: RunWork, { call, tool, input }: Doing): Promise<void> {
+  const context = (key: string, before?: RememberedCall): ToolContext => ({
     ...contextOf(work, call, { key, query: work.runtime.database.query }),
     remember: (what) => remember(work, call, what),
     ...(before && { isRepeated: true as const, remembered: before.remembered }),
@@ -235,7 +235,7 @@ async function writeThroughLedger(work: Work, { call, tool, input }: Doing): Pro
 
 /** What a command printed stays known when it takes too long, or its run is stopped, handed over or dies with its process. */
 async function executeKeeping(
-  work: Work,
+  work: RunWork,
   { call, tool, input }: Omit<Doing, "how">,
   context: ToolContext,
 ): Promise<ToolResult> {
@@ -257,7 +257,7 @@ async function executeKeeping(
   }
 }
 
-async function waitOnUnknownOutcome(work: Work, call: Call, reason?: string): Promise<void> {
+async function waitOnUnknownOutcome(work: RunWork, call: CallItem, reason?: string): Promise<void> {
   const place = { step: call.step!, index: call.index! };
   if (work.taken.definition.agent.onUnknown === "tell-model")
     return commit(work, [unknownResult(call, reason)], { ledger: { ...place, status: "unknown", result: null } });
@@ -277,7 +277,7 @@ async function waitOnUnknownOutcome(work: Work, call: Call, reason?: string): Pr
 }
 
 /** What a model is told that goes on without a person. */
-function unknownResult(call: Call, reason = "it was cut off."): NewItem {
+function unknownResult(call: CallItem, reason = "it was cut off."): NewItem {
   const { name } = call.body;
   const text =
     `It is not known whether ${name} was done: ${reason}\n` +
@@ -285,11 +285,11 @@ function unknownResult(call: Call, reason = "it was cut off."): NewItem {
   return resultItem(call, { content: text, isError: true }, "unknown");
 }
 
-function lookingContext(work: Work, call: Call): ToolContext {
+function lookingContext(work: RunWork, call: CallItem): ToolContext {
   return { ...contextOf(work, call, { key: newId(), query: work.runtime.database.query }), step: noStep };
 }
 
-function contextOf(work: Work, call: Call, { key, query }: { key: string; query: Query }): ToolContext {
+function contextOf(work: RunWork, call: CallItem, { key, query }: { key: string; query: Query }): ToolContext {
   const { owner, taken, signal, runtime } = work;
   const place = { step: call.step!, index: call.index! };
   let nested = 0;

@@ -2,7 +2,7 @@ import type { Item, ItemOf } from "../../protocol/threads/items.ts";
 import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import { normaliseArguments, parseCall } from "../../tools/core/call-tool.ts";
 import { errorResult } from "../../tools/core/tool-result.ts";
-import type { Call } from "../log/call-items.ts";
+import type { CallItem } from "../log/call-items.ts";
 import { callKey } from "../log/fold.ts";
 import { decisionOn } from "../log/questions.ts";
 
@@ -10,7 +10,7 @@ import { decisionOn } from "../log/questions.ts";
  * The earlier call of the run that this one only says again, where the tool means the same by the same arguments: one of the
  * same answer, whatever becomes of it, or one that was done. What was done before something was destroyed may be gone.
  */
-export function earlierTwin(items: readonly Item[], call: Call, allowed: readonly Tool[]): Call | undefined {
+export function earlierTwin(items: readonly Item[], call: CallItem, allowed: readonly Tool[]): CallItem | undefined {
   const tool = allowed.find(({ name }) => name === call.body.name);
   if (!tool?.sameIntent) return undefined;
   const intent = intentOf(items, call, tool);
@@ -25,7 +25,7 @@ export function earlierTwin(items: readonly Item[], call: Call, allowed: readonl
     (item) => item.kind === "call" && destructive.has(item.body.name) && done.has(callKey(item)),
   );
   return before.find(
-    (item, at): item is Call =>
+    (item, at): item is CallItem =>
       item.kind === "call" &&
       item.body.name === tool.name &&
       (item.step === call.step || (at > destroyed && done.has(callKey(item)))) &&
@@ -34,7 +34,7 @@ export function earlierTwin(items: readonly Item[], call: Call, allowed: readonl
 }
 
 /** What the model hears of a call that was not made again. `data` stays with the one that was: it is counted by that. */
-export function resultOfTwin(items: readonly Item[], twin: Call): ToolResult {
+export function resultOfTwin(items: readonly Item[], twin: CallItem): ToolResult {
   const result = items.findLast(
     (item): item is ItemOf<"result"> => item.kind === "result" && callKey(item) === callKey(twin),
   );
@@ -50,7 +50,7 @@ export function resultOfTwin(items: readonly Item[], twin: Call): ToolResult {
 }
 
 /** The arguments as the tool reads them, or a person changed them; undefined: it can't read them. */
-function intentOf(items: readonly Item[], call: Call, tool: Tool): string | undefined {
+function intentOf(items: readonly Item[], call: CallItem, tool: Tool): string | undefined {
   const parsed = parseCall(tool, decisionOn(items, call, "approval")?.arguments ?? call.body.arguments);
   return parsed.ok ? normaliseArguments(JSON.stringify(parsed.input)) : undefined;
 }

@@ -10,14 +10,14 @@ import type { ModelRequest } from "../../protocol/agents/models.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
 import type { DecisionInput, RoomPlace } from "../runs.ts";
 
-type Call = readonly [tool: string, input: object];
+type ScriptedCall = readonly [tool: string, input: object];
 
 /** What is asked for is the script: a list of answers, each the calls that it makes. */
 function script({ messages }: ModelRequest): ScriptAnswer {
   const at = messages.findLastIndex(({ role }) => role === "user");
   const said = messages[at]!.content;
   const text = typeof said === "string" ? said : said.map((part) => ("text" in part ? part.text : "")).join("");
-  const steps = JSON.parse(/\[\[.*\]/s.exec(text)?.[0] ?? "[]") as readonly (readonly Call[] | "hang")[];
+  const steps = JSON.parse(/\[\[.*\]/s.exec(text)?.[0] ?? "[]") as readonly (readonly ScriptedCall[] | "hang")[];
   const step = steps[messages.slice(at).filter(({ role }) => role === "assistant").length];
   if (step === "hang") return [{ hang: true }];
   return step === undefined ? "done" : step.map(([call, input]) => ({ call, arguments: input }));
@@ -86,7 +86,7 @@ anyRunDatabase((suite) => {
     });
   const asking = async (
     service: TestRuns,
-    steps: readonly (readonly Call[] | "hang")[],
+    steps: readonly (readonly ScriptedCall[] | "hang")[],
     place?: string | { readonly threadId: string; readonly room: RoomPlace },
   ) => {
     const where = typeof place === "string" ? { threadId: place } : (place ?? {});
@@ -158,7 +158,7 @@ anyRunDatabase((suite) => {
 
   test("it holds for the whole tree: what a run below has read, and what the run above has", async () => {
     const service = await start();
-    const task = (steps: readonly (readonly Call[])[]): Call => [
+    const task = (steps: readonly (readonly ScriptedCall[])[]): ScriptedCall => [
       "delegate",
       { agent: "helper", task: JSON.stringify(steps) },
     ];
@@ -206,7 +206,7 @@ anyRunDatabase((suite) => {
 
   test("one answer holds for a receiver in the conversation, and not elsewhere", async () => {
     const service = await start();
-    const steps: (readonly Call[])[] = [
+    const steps: (readonly ScriptedCall[])[] = [
       [["read_mail", {}]],
       [
         ["code", { n: 1 }],
@@ -237,7 +237,7 @@ anyRunDatabase((suite) => {
 
   test("what a person has read is asked about no more, what comes after it is", async () => {
     const service = await start();
-    const sends: Call[] = [["send", { text: "x" }]];
+    const sends: ScriptedCall[] = [["send", { text: "x" }]];
     const first = await asking(service, [[["read_mail", {}]], sends, sends]);
     const { runId, threadId } = first.started;
     await service.runs.decide(service.caller, runId, {
@@ -265,7 +265,7 @@ anyRunDatabase((suite) => {
 
   test("what a clock began asks nobody: it ends, and says what to allow", async () => {
     const service = await start({ approval: { allow: ["*"] } });
-    const unattended = async (steps: readonly (readonly Call[])[]) => {
+    const unattended = async (steps: readonly (readonly ScriptedCall[])[]) => {
       const message = { content: JSON.stringify(steps) };
       const started = await service.runs.start(service.caller, { agent: "assistant", message, unattended: true });
       const last = (await service.events(started)).at(-1)!;
@@ -284,8 +284,8 @@ anyRunDatabase((suite) => {
   });
 
   test("the policy: asked of others too, never of some, and stricter for one person", async () => {
-    const read: Call[] = [["read_mail", {}]];
-    const sends: Call[] = [["send", { text: "x" }]];
+    const read: ScriptedCall[] = [["read_mail", {}]];
+    const sends: ScriptedCall[] = [["send", { text: "x" }]];
     const free = await start({
       approval: { allow: ["*"], allowAfterUntrusted: ["send"], askAfterUntrusted: ["note"] },
     });
@@ -308,7 +308,7 @@ anyRunDatabase((suite) => {
 
   test("an address is asked about only if neither the user nor a source has named it", async () => {
     const service = await start();
-    const visit = (url: string): Call[] => [["look", { url }]];
+    const visit = (url: string): ScriptedCall[] => [["look", { url }]];
     const page = "https://a.example/page";
     // Nothing was read before the first, so it may go anywhere.
     nothingAsked(await asking(service, [visit("https://elsewhere.example")]));

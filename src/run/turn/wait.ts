@@ -12,11 +12,11 @@ import { isOpen } from "../log/rows.ts";
 import { settledStep } from "../step/ask-model.ts";
 import { addCommitted, endSignals, reloadItems, signalsOf, steeredNow } from "../step/commit.ts";
 import { partialItem } from "../step/read-answer.ts";
-import type { AlsoWaiting, Work } from "../step/work.ts";
+import type { AlsoWaiting, RunWork } from "../step/work.ts";
 
 /** True: the run waits now. False: what it would wait for has come meanwhile, and the fold shows it. */
 export async function wait(
-  work: Work,
+  work: RunWork,
   reason: WaitReason,
   text: string,
   { spent, ...also }: AlsoWaiting = {},
@@ -30,7 +30,7 @@ export async function wait(
 }
 
 /** The same for what the runs below wait for. False: one of them has work again, or has ended. */
-export function waitForChildren(work: Work, options?: { readonly unlessSteered: true }): Promise<boolean> {
+export function waitForChildren(work: RunWork, options?: { readonly unlessSteered: true }): Promise<boolean> {
   return waitFor(work, async (query) => {
     if (options?.unlessSteered && (await steeredNow(work, query)) !== work.steered) return undefined;
     const below = await stateBelow(query, work.owner.runId);
@@ -41,7 +41,7 @@ export function waitForChildren(work: Work, options?: { readonly unlessSteered: 
 }
 
 /** Ends the run over whatever is open: each open call gets a result that says so. */
-export async function endWork(work: Work, end: RunEnd): Promise<void> {
+export async function endWork(work: RunWork, end: RunEnd): Promise<void> {
   const { runtime, owner, taken } = work;
   let before: NewItem[] = [];
   let extras: AppendExtras = { deliveries: endSignals(work, end) };
@@ -64,10 +64,10 @@ export async function endWork(work: Work, end: RunEnd): Promise<void> {
   addCommitted(work, ended.items);
 }
 
-type Waiting = { readonly reason: WaitReason; readonly text: string } & AlsoWaiting;
+type WaitState = { readonly reason: WaitReason; readonly text: string } & AlsoWaiting;
 
 /** `ask` looks, with all locked, whether there is still something to wait for. */
-async function waitFor(work: Work, ask: (query: Query) => Promise<Waiting | undefined>): Promise<boolean> {
+async function waitFor(work: RunWork, ask: (query: Query) => Promise<WaitState | undefined>): Promise<boolean> {
   const { runtime, owner, taken, job, signal } = work;
   const appended = await runtime.database.transaction(async (query) => {
     const held = await lock(work, query);
@@ -106,7 +106,10 @@ async function waitFor(work: Work, ask: (query: Query) => Promise<Waiting | unde
 }
 
 /** In statements of their own, the root first: what is read after them is newer than any decision. Undefined: lost. */
-async function lock({ job, root, owner }: Work, query: Query): Promise<{ readonly cancel_asked: boolean } | undefined> {
+async function lock(
+  { job, root, owner }: RunWork,
+  query: Query,
+): Promise<{ readonly cancel_asked: boolean } | undefined> {
   if (!job) await query("select 1 from runs where id = $1 for update", [root.runId]);
   const [held] = await query<{ cancel_asked: boolean }>(
     "select cancel_asked from runs where id = $1 and epoch = $2 and status = 'running' for update",
@@ -116,7 +119,7 @@ async function lock({ job, root, owner }: Work, query: Query): Promise<{ readonl
 }
 
 /** Before a transaction of several statements: what all runs of an account count in is locked for none but its own. */
-async function settle({ runtime }: Work, spent: AppendExtras["spent"]): Promise<void> {
+async function settle({ runtime }: RunWork, spent: AppendExtras["spent"]): Promise<void> {
   if (spent) await settleSpending(runtime.database.query, spent);
 }
 

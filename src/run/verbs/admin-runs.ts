@@ -16,7 +16,7 @@ import { startRun } from "./start-run.ts";
 import type { Started } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
-export type AdminRunFilter = {
+export type AdminRunQuery = {
   readonly status?: RunStatus;
   readonly waitReason?: WaitReason;
   /** Id or name. */
@@ -32,7 +32,7 @@ export type AdminRunFilter = {
 /** What an admin may do with anybody's runs; whoever calls these has made sure that the caller is one. */
 export type AdminRuns = {
   /** Newest first. */
-  list(filter: AdminRunFilter): Promise<readonly AdminRun[]>;
+  list(filter: AdminRunQuery): Promise<readonly AdminRun[]>;
   get(runId: string): Promise<RunDetails>;
   /** A new run with the message, agent and options of one that failed or was cancelled, for its owner. */
   retry(runId: string, idempotencyKey?: string): Promise<Started>;
@@ -49,7 +49,7 @@ export function createAdminRuns(runtime: Runtime): AdminRuns {
   };
 }
 
-async function list({ database }: Runtime, filter: AdminRunFilter): Promise<AdminRun[]> {
+async function list({ database }: Runtime, filter: AdminRunQuery): Promise<AdminRun[]> {
   const { status, waitReason, user, agent, threadId, isRoot = false, before, limit = 50 } = filter;
   const asked = `($1::text is null or r.status = $1) and ($2::text is null or r.wait_reason = $2)
        and ($3::text is null or u.name = $3 or u.id::text = $3) and ($4::text is null or r.agent = $4)

@@ -1,7 +1,7 @@
 import type { Caller } from "../../protocol/base/callers.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
 import { itemIdOfCall, type Item } from "../../protocol/threads/items.ts";
-import { resultItem, type Call } from "../log/call-items.ts";
+import { resultItem, type CallItem } from "../log/call-items.ts";
 import { stillWaits } from "../log/questions.ts";
 import { foldOf } from "../log/fold.ts";
 import { appendLocked, itemsOfRun, lockRun, noRun, publishItems, queueAgain } from "../lifecycle/locked-run.ts";
@@ -23,7 +23,7 @@ export async function bringResults(
     `select ${itemColumns} from items where id = any ($1::uuid[]) and user_id = $2 and kind = 'call' and body ->> 'target' = 'client' and run_id is not null`,
     [[...byCall.keys()].filter(Boolean), caller.userId],
   );
-  const calls = found.map(toItem) as Call[];
+  const calls = found.map(toItem) as CallItem[];
   if (calls.length === 0 || calls.length < byCall.size)
     throw new InvalidInput("A tool result names a tool_call_id that no run of yours is waiting for.", {
       param: "messages",
@@ -58,7 +58,7 @@ export async function bringResults(
   };
 }
 
-function firstResult(items: readonly Item[], calls: readonly Call[]): number {
+function firstResult(items: readonly Item[], calls: readonly CallItem[]): number {
   const result = items.find(
     (item) => item.kind === "result" && calls.some((call) => call.step === item.step && call.index === item.index),
   );

@@ -11,7 +11,7 @@ import type { JsonSchema } from "../../protocol/agents/models.ts";
 import { checkModel } from "./check-model.ts";
 import { parseCall } from "../../tools/core/call-tool.ts";
 import type { Grant } from "../turn/approval.ts";
-import { resultItem, type Call } from "../log/call-items.ts";
+import { resultItem, type CallItem } from "../log/call-items.ts";
 import { chosenWrites } from "../turn/chosen-writes.ts";
 import { openQuestions, stillWaits } from "../log/questions.ts";
 import { extendLimit } from "../limits/limits.ts";
@@ -38,7 +38,7 @@ import type { DecisionInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { resumeRequests } from "./start-within.ts";
 
-type Question = ItemOf<"question">;
+type OpenQuestion = ItemOf<"question">;
 
 /**
  * Answers an open question of a waiting run: decision, what follows from it, and the job to go on, in one transaction that
@@ -58,7 +58,7 @@ export async function decide(
     if (caller.role !== "admin" && !caller.authority) await placeInRoom(query, caller, run);
     if (runId !== run.id && runId !== run.root?.id) throw noQuestion(questionId);
     const items = await itemsOfRun(query, run.id);
-    const question = items.find((item): item is Question => item.kind === "question" && item.id === questionId);
+    const question = items.find((item): item is OpenQuestion => item.kind === "question" && item.id === questionId);
     if (!question) throw noQuestion(questionId);
     check(run, items, { question, input });
     if (input.decision === "model") checkModel(runtime.models, caller, input.text);
@@ -138,7 +138,7 @@ export async function continueRun(runtime: Runtime, caller: Caller, runId: strin
 function check(
   run: LockedRun,
   items: readonly Item[],
-  { question, input }: { question: Question; input: DecisionInput },
+  { question, input }: { question: OpenQuestion; input: DecisionInput },
 ): void {
   if (!openQuestions(items).includes(question))
     throw new Conflict("This question has already been answered.", { code: "already_decided" });
@@ -172,7 +172,7 @@ async function takeBack(query: Query, { id }: LockedRun): Promise<void> {
 }
 
 /** An answer is a text, one of the choices, or a form that was filled in as its schema says. */
-function checkAnswer({ body }: Question, { text, arguments: filled }: DecisionInput): void {
+function checkAnswer({ body }: OpenQuestion, { text, arguments: filled }: DecisionInput): void {
   if (body.schema) {
     if (filled === undefined)
       throw new InvalidInput("The question has a form: send it filled in, as arguments.", { param: "arguments" });
@@ -200,7 +200,7 @@ function problemsIn(schema: JsonSchema, filled: string): readonly string[] {
 }
 
 /** A person's own arguments are held to the tool's schema at once, so that they and not a model hear of a fault. */
-function checkArguments(runtime: Runtime, { body }: Question, edited: string | undefined): void {
+function checkArguments(runtime: Runtime, { body }: OpenQuestion, edited: string | undefined): void {
   const tool =
     edited === undefined || body.tool === undefined || body.reason !== "approval"
       ? undefined
@@ -223,7 +223,12 @@ function checkPlan(runtime: Runtime, planned: readonly PlannedWrite[], choice: s
 /** What a decision brings about beside itself. */
 async function follow(
   query: Query,
-  { run, items, question, input }: { run: LockedRun; items: readonly Item[]; question: Question; input: DecisionInput },
+  {
+    run,
+    items,
+    question,
+    input,
+  }: { run: LockedRun; items: readonly Item[]; question: OpenQuestion; input: DecisionInput },
 ): Promise<NewItem[]> {
   if (question.body.reason === "limit") {
     const { id: rootRun, definition } = run.root ?? run;
@@ -233,7 +238,7 @@ async function follow(
   }
   if (question.body.reason !== "unknown" || input.decision === "retry") return [];
   const call = items.find(
-    (item): item is Call => item.kind === "call" && item.step === question.step && item.index === question.index,
+    (item): item is CallItem => item.kind === "call" && item.step === question.step && item.index === question.index,
   );
   if (!call) throw noQuestion(question.id);
   const isDone = input.decision === "done";
@@ -250,7 +255,7 @@ async function follow(
 
 async function grant(
   query: Query,
-  { run, question, always }: { run: LockedRun; question: Question; always: true | ArgumentPattern },
+  { run, question, always }: { run: LockedRun; question: OpenQuestion; always: true | ArgumentPattern },
 ): Promise<void> {
   const { tool, argumentsHash, eachTime } = question.body;
   if (eachTime) throw new InvalidInput("This is asked every time. Allow it without always.", { param: "always" });

@@ -13,7 +13,7 @@ import type { Runtime } from "../contract/runtime.ts";
 import { admit } from "./admit.ts";
 import { checkModel } from "./check-model.ts";
 
-type Source = {
+type ForkSource = {
   readonly threadId: string;
   readonly definition: RunDefinition;
   readonly caller: Caller;
@@ -64,14 +64,14 @@ export async function forkRun(runtime: Runtime, caller: Caller, runId: string, i
   return admit(runtime, beginning, { mode: "reject" });
 }
 
-async function sourceOf(query: Query, { userId, role }: Caller, runId: string): Promise<Source> {
+async function sourceOf(query: Query, { userId, role }: Caller, runId: string): Promise<ForkSource> {
   type Row = {
     thread_id: string;
     status: RunStatus;
     parent_run: string | null;
     root_run: string;
     is_room: boolean;
-  } & Pick<Source, "definition" | "caller">;
+  } & Pick<ForkSource, "definition" | "caller">;
   const [row] = isId(runId)
     ? await query<Row>(
         `select thread_id, status, parent_run, root_run, definition, caller, exists (select 1 from rooms where rooms.thread_id = runs.thread_id) as is_room

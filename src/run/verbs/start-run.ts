@@ -137,7 +137,7 @@ async function placeBefore(
 }
 
 type ThreadSought = Pick<StartInput, "threadId" | "sessionKey" | "room">;
-type FoundThread = { readonly id: string; readonly isRoom: boolean; readonly keyId: string | null };
+type StartThread = { readonly id: string; readonly isRoom: boolean; readonly keyId: string | null };
 
 /** Undefined: there is none yet. Throws NotFound for an id that is not the caller's. */
 export async function findThread(runtime: Runtime, caller: Caller, sought: ThreadSought): Promise<string | undefined> {
@@ -161,7 +161,7 @@ export async function findOpenThread(
 const foundColumns = `id, key_id as "keyId", exists (select from rooms where rooms.thread_id = threads.id) as "isRoom"`;
 
 /** A caller who is held to what its key began is refused all else, whatever it is called. */
-async function lookUpOwn(runtime: Runtime, caller: Caller, sought: ThreadSought): Promise<FoundThread | undefined> {
+async function lookUpOwn(runtime: Runtime, caller: Caller, sought: ThreadSought): Promise<StartThread | undefined> {
   try {
     const found = await lookUp(runtime, caller, sought);
     if (found && caller.only !== undefined && found.keyId !== caller.only) throw noThread(found.id);
@@ -175,11 +175,11 @@ async function lookUp(
   runtime: Runtime,
   caller: Caller,
   { threadId, sessionKey, room }: ThreadSought,
-): Promise<FoundThread | undefined> {
+): Promise<StartThread | undefined> {
   const { query } = runtime.database;
   if (threadId !== undefined) {
     const [found] = isId(threadId)
-      ? await query<FoundThread>(
+      ? await query<StartThread>(
           `select ${foundColumns} from threads where id = $1 and user_id = $2 and parent_run is null`,
           [threadId, room?.ownerId ?? caller.userId],
         )
@@ -190,7 +190,7 @@ async function lookUp(
   if (sessionKey === undefined) return undefined;
   if (sessionKey.length === 0 || sessionKey.length > 255 || sessionKey.includes("\0"))
     throw new InvalidInput("session_id must have 1 to 255 characters, without NUL", { param: "session_id" });
-  const [row] = await query<FoundThread>(
+  const [row] = await query<StartThread>(
     `select ${foundColumns} from threads where user_id = $1 and parent_run is null and (session_key = $2 or id = $3) order by session_key nulls last limit 1`,
     [caller.userId, sessionKey, isId(sessionKey) ? sessionKey : null],
   );

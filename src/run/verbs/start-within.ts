@@ -9,7 +9,7 @@ import { isEnded, type RunDefinition } from "../../protocol/threads/runs.ts";
 import { askedCall, ensureChild, findLeftRequests, takeChild } from "../lifecycle/child-runs.ts";
 import { defineRun } from "../turn/define-run.ts";
 import { delegationKey, objectionTo, pathOf } from "../turn/delegation-key.ts";
-import type { Owner } from "../log/append.ts";
+import type { RunOwner } from "../log/append.ts";
 import { workOnChild } from "../turn/execute.ts";
 import { readOrigin, type RequestOrigin } from "../step/request-origin.ts";
 import type { Started, StartInput } from "../runs.ts";
@@ -22,7 +22,7 @@ const againAfterMs = 1000;
 const mostResumed = 50;
 
 /** The run that a request comes from, with its root. */
-type Parent = RequestOrigin & {
+type ParentRun = RequestOrigin & {
   readonly threadId: string;
   readonly definition: RunDefinition;
   readonly root: { readonly runId: string; readonly epoch: number; readonly definition: RunDefinition };
@@ -91,7 +91,11 @@ export async function startWithin(runtime: Runtime, caller: Caller, input: Start
   };
 }
 
-async function findParent({ database }: Runtime, caller: Caller, origin: RequestOrigin): Promise<Parent | undefined> {
+async function findParent(
+  { database }: Runtime,
+  caller: Caller,
+  origin: RequestOrigin,
+): Promise<ParentRun | undefined> {
   const [row] = await database.query<{
     thread_id: string;
     definition: RunDefinition;
@@ -121,7 +125,7 @@ export async function resumeRequests(runtime: Runtime): Promise<void> {
 async function workInBackground(
   runtime: Runtime,
   childId: string,
-  root: Pick<Owner, "runId" | "epoch">,
+  root: Pick<RunOwner, "runId" | "epoch">,
 ): Promise<void> {
   const { database, node, active, log } = runtime;
   // In the process of the root it stops with it; elsewhere the heartbeat tells.

@@ -5,7 +5,7 @@ import { type RunRow, runColumns, toRun } from "../log/rows.ts";
 import { readTrace, type TraceAsked, wordsOf } from "./run-trace.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import type { RunOrigin } from "../../protocol/threads/runs.ts";
-import type { AdminRun, Spent, ModelUse, RunAbout } from "../../protocol/threads/run-trace.ts";
+import type { AdminRun, SpentTokens, ModelUse, RunAbout } from "../../protocol/threads/run-trace.ts";
 import type { RunDetails } from "../traced-run.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 
@@ -70,7 +70,7 @@ async function budgetOf({ database }: Runtime, rootRun: string): Promise<RunDeta
     [rootRun],
   );
   if (!row) return undefined;
-  const spent = (name: string): Spent => ({ used: row[name] ?? 0, max: row[`${name}_max`] ?? null });
+  const spent = (name: string): SpentTokens => ({ used: row[name] ?? 0, max: row[`${name}_max`] ?? null });
   return {
     steps: spent("steps"),
     toolCalls: spent("calls"),

@@ -1,9 +1,9 @@
-import type { Written } from "../../protocol/threads/run-shapes.ts";
+import type { RunWrite } from "../../protocol/threads/run-shapes.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 
 /** What a run and those that it delegated have written, or may have: another run may write it again. */
-export function writesOf(query: Query, rootRun: string): Promise<Written[]> {
-  return query<Written>(
+export function writesOf(query: Query, rootRun: string): Promise<RunWrite[]> {
+  return query<RunWrite>(
     `select l.step, l.call_index as index, l.tool, l.status from ledger l join runs r on r.id = l.run_id
      where r.root_run = $1 and l.status in ('executing', 'done', 'unknown') order by l.created_at, l.key limit 500`,
     [rootRun],

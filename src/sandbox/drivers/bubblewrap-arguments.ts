@@ -23,7 +23,7 @@ const temporaryBytes = 256 * 1024 ** 2;
 const sharedMemoryBytes = 64 * 1024 ** 2;
 const openFiles = 1024;
 
-type Surroundings = { readonly layout: Layout; readonly filter: boolean };
+type SandboxLayout = { readonly layout: Layout; readonly filter: boolean };
 
 /**
  * What bubblewrap is told by a pipe: its own line of arguments can be read in the sandbox, and paths of this machine are
@@ -31,7 +31,7 @@ type Surroundings = { readonly layout: Layout; readonly filter: boolean };
  */
 export function bubblewrapOptions(
   command: Pick<SandboxCommand, "workspace" | "mounts">,
-  { layout: { isRoot, hidden }, filter }: Surroundings,
+  { layout: { isRoot, hidden }, filter }: SandboxLayout,
 ): string {
   const options = [
     ...(isRoot ? [] : ["--unshare-user", "--disable-userns", "--uid", sandboxUser.id, "--gid", sandboxUser.id]),

@@ -59,12 +59,12 @@ export async function openBubblewrap(
   }
 }
 
-async function openTried(parts: Omit<Parts, "inherited">, signal: AbortSignal): Promise<Sandbox> {
+async function openTried(parts: Omit<BubblewrapDeps, "inherited">, signal: AbortSignal): Promise<Sandbox> {
   const inherited = await listInherited(createBubblewrap({ ...parts, inherited: [] }), signal);
   return createBubblewrap({ ...parts, inherited });
 }
 
-type Parts = {
+type BubblewrapDeps = {
   readonly settings: DriverSettings;
   /** Folders inside what commands see that they must not. */
   readonly hidden: readonly string[];
@@ -76,7 +76,7 @@ type Parts = {
 const ownFile = (name: string) => readFileSync(join(import.meta.dirname, "etc", name));
 const ownSettings = { passwd: ownFile("passwd"), group: ownFile("group"), hosts: ownFile("hosts") };
 
-function createBubblewrap({ settings, hidden, groups, inherited }: Parts): Sandbox {
+function createBubblewrap({ settings, hidden, groups, inherited }: BubblewrapDeps): Sandbox {
   const filter = seccompFilter();
   const layout: Layout = { isRoot: workspaceOwner !== undefined, hidden, hasGroups: groups !== undefined };
   const closing = new AbortController();

@@ -42,7 +42,7 @@ export async function openGroups(): Promise<Groups | undefined> {
   }
 
   let count = 0;
-  const idle: Member[] = [];
+  const idle: ControlGroup[] = [];
   const make = () => {
     count += 1;
     return makeMember(trees.map(({ hierarchy, home }) => ({ hierarchy, folder: join(home, String(count)) })));
@@ -79,7 +79,7 @@ export async function openGroups(): Promise<Groups | undefined> {
 }
 
 /** One group, in each tree. */
-type Member = {
+type ControlGroup = {
   readonly entries: readonly string[];
   limit(limits: SandboxLimits): Promise<void>;
   /** Whether the kernel did since it was asked last. */
@@ -87,7 +87,7 @@ type Member = {
   remove(): Promise<void>;
 };
 
-async function makeMember(parts: readonly { hierarchy: Hierarchy; folder: string }[]): Promise<Member> {
+async function makeMember(parts: readonly { hierarchy: Hierarchy; folder: string }[]): Promise<ControlGroup> {
   const written = new Map<string, string>();
   let kills = 0;
   await Promise.all(

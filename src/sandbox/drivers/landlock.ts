@@ -109,7 +109,7 @@ async function withTemporaryFolder<Result>(work: (folder: string) => Promise<Res
   }
 }
 
-type Work = {
+type LandlockCommand = {
   readonly settings: DriverSettings;
   readonly python: string;
   readonly readable: readonly string[];
@@ -119,7 +119,7 @@ type Work = {
   readonly closing: AbortSignal;
 };
 
-async function runLaunched(work: Work): Promise<SandboxResult> {
+async function runLaunched(work: LandlockCommand): Promise<SandboxResult> {
   const { settings, python, readable, filter, temporary, command, closing } = work;
   const { workspace, argv, env, mounts = [], relay } = command;
   const moved = mounts.find(({ source, target }) => source !== target);

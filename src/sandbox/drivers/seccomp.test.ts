@@ -5,10 +5,10 @@ import { seccompFilter } from "./seccomp.ts";
 const [allow, refuse] = [0x7fff_0000, 0x0005_0000];
 const [eperm, enosys, noFamily] = [refuse | 1, refuse | 38, refuse | 97];
 
-type Call = { readonly architecture: number; readonly number: number; readonly arguments?: readonly number[] };
+type SystemCall = { readonly architecture: number; readonly number: number; readonly arguments?: readonly number[] };
 
 /** What the kernel would do: the few instructions that a filter has. */
-function answerOf(filter: Buffer, { architecture, number, arguments: given = [] }: Call): number {
+function answerOf(filter: Buffer, { architecture, number, arguments: given = [] }: SystemCall): number {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(number, 0);
   data.writeUInt32LE(architecture, 4);

@@ -111,9 +111,9 @@ function ownTurn(): Promise<unknown> {
   return lastTurn;
 }
 
-type StartOptions = { readonly hasStdin: boolean; readonly pipes: OutputPipes | undefined };
+type ProcessOptions = { readonly hasStdin: boolean; readonly pipes: OutputPipes | undefined };
 
-async function start(program: Program, { hasStdin, pipes }: StartOptions): Promise<ChildProcess> {
+async function start(program: Program, { hasStdin, pipes }: ProcessOptions): Promise<ChildProcess> {
   await ownTurn();
   const [stdout, stderr] = pipes?.writeEnds ?? (["pipe", "pipe"] as const);
   const child = spawn(program.file, program.args, {

@@ -6,9 +6,9 @@ import { bytesOf, measure } from "../workspace/measure.ts";
 import { codeOf } from "../workspace/file-fault.ts";
 import { type HeldFolder, holdFolder } from "../workspace/open-folder.ts";
 import { removeTree } from "../workspace/remove-tree.ts";
-import type { Account } from "../workspace/space.ts";
+import type { WorkspaceUsage } from "../workspace/space.ts";
 
-type Place = { readonly path: string; readonly stats: Stats; readonly unseen: boolean };
+type FileToCut = { readonly path: string; readonly stats: Stats; readonly unseen: boolean };
 
 /** Rounds in which folders that nobody could look into are opened, one in the other. */
 const mostRounds = 50;
@@ -18,13 +18,13 @@ const mostRounds = 50;
  * that nobody can set, and only until there is room. A file that stands there since before keeps its length of then, also
  * under another name, and so does what was put in the place of one; nothing else of before is touched.
  */
-export async function cutBack(account: Account): Promise<readonly FileChange[]> {
+export async function cutBack(account: WorkspaceUsage): Promise<readonly FileChange[]> {
   const { folder, before, ceiling } = account;
   const { places, bytes, entries } = await look(folder);
   const changes: FileChange[] = [];
   const left = { bytes: bytes - ceiling.bytes, entries: entries - ceiling.entries };
   const isEnough = () => left.bytes <= 0 && left.entries <= 0;
-  const isOld = ({ stats }: Place) => before.files.has(stats.ino);
+  const isOld = ({ stats }: FileToCut) => before.files.has(stats.ino);
   const newestFirst = places.toSorted((one, other) => other.stats.ctimeMs - one.stats.ctimeMs);
 
   const fresh = newestFirst.filter((place) => !isOld(place) && !before.paths.has(place.path));
@@ -66,7 +66,7 @@ export async function cutBack(account: Account): Promise<readonly FileChange[]> 
 /** All of it: what a command locked is opened first. */
 async function look(folder: string) {
   for (let round = 1; ; round++) {
-    const places: Place[] = [];
+    const places: FileToCut[] = [];
     const measured = await measure(folder, { each: (place) => void places.push(place) });
     const locked = places.filter(({ unseen, stats }) => unseen && (stats.mode & 0o700) !== 0o700);
     if (locked.length === 0 || round === mostRounds) return { places, ...measured };
@@ -75,7 +75,11 @@ async function look(folder: string) {
 }
 
 /** Whether it is gone. */
-async function remove(folder: string, { path, stats, unseen }: Place, { unlessLast = false } = {}): Promise<boolean> {
+async function remove(
+  folder: string,
+  { path, stats, unseen }: FileToCut,
+  { unlessLast = false } = {},
+): Promise<boolean> {
   return at(folder, path, async (held, name) => {
     if (unlessLast && (await lstat(held.at(name))).nlink < 2) return;
     if (unseen) await removeTree(String(held.at(name)), { isDeserted: true });
@@ -86,7 +90,7 @@ async function remove(folder: string, { path, stats, unseen }: Place, { unlessLa
 /** What it takes then. */
 async function shorten(
   folder: string,
-  { path, stats }: Place,
+  { path, stats }: FileToCut,
   { length, isHole }: { readonly length: number; readonly isHole: boolean },
 ): Promise<number> {
   let bytes = bytesOf(stats);

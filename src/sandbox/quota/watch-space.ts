@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { namelessBytesOf } from "../process/process-tree.ts";
-import type { Account, Space } from "../workspace/space.ts";
+import type { WorkspaceUsage, Space } from "../workspace/space.ts";
 
 /** While the disk has less and less room, at the beginning, and else. */
 const looksMs = { quick: 25, usual: 100 } as const;
@@ -18,7 +18,7 @@ const idleMs = 10_000;
  * counted when the disk has less room or fewer free inodes than before, and now and then; the more files, the more rarely.
  */
 export async function watchSpace(
-  account: Account,
+  account: WorkspaceUsage,
   {
     space,
     signal,
@@ -59,7 +59,7 @@ export async function watchSpace(
   }
 }
 
-async function writersOf({ calls }: Account): Promise<readonly number[]> {
+async function writersOf({ calls }: WorkspaceUsage): Promise<readonly number[]> {
   return (await Promise.all([...calls].map(({ pids }) => pids()))).flat();
 }
 

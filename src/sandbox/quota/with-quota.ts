@@ -1,5 +1,12 @@
 import { type Sandbox, type SandboxCommand, type SandboxResult } from "../sandbox.ts";
-import { type Account, type Call, filesWords, leastFileBytes, NoSpace, type Space } from "../workspace/space.ts";
+import {
+  type WorkspaceUsage,
+  type RunningCommand,
+  filesWords,
+  leastFileBytes,
+  NoSpace,
+  type Space,
+} from "../workspace/space.ts";
 import { cutBack } from "./cut-back.ts";
 import { watchSpace } from "./watch-space.ts";
 
@@ -11,9 +18,9 @@ const toleratedBytes = 4 * 1024 ** 2;
  * one watch looks at all that are at work in a workspace, and at the limit all of them end and lose what they wrote last.
  */
 export function withQuota(sandbox: Sandbox, space: Space): Sandbox {
-  const watches = new Map<Account, AbortController>();
+  const watches = new Map<WorkspaceUsage, AbortController>();
 
-  const stopAll = (account: Account, words?: string) => {
+  const stopAll = (account: WorkspaceUsage, words?: string) => {
     if (account.stopping) return;
     const { used, ceiling } = account;
     account.words = words ?? (used.entries > ceiling.entries ? filesWords(account.most) : account.words);
@@ -21,7 +28,7 @@ export function withQuota(sandbox: Sandbox, space: Space): Sandbox {
     for (const call of account.calls) call.stop();
   };
 
-  const watch = (account: Account) => {
+  const watch = (account: WorkspaceUsage) => {
     if (watches.has(account)) return;
     const ending = new AbortController();
     watches.set(account, ending);
@@ -34,7 +41,11 @@ export function withQuota(sandbox: Sandbox, space: Space): Sandbox {
   };
 
   /** What it lost, and why; undefined: nothing was too much. */
-  const leave = async (account: Account, call: Call, tolerated: number): Promise<SandboxResult["full"]> => {
+  const leave = async (
+    account: WorkspaceUsage,
+    call: RunningCommand,
+    tolerated: number,
+  ): Promise<SandboxResult["full"]> => {
     // It is at work until it is counted: who begins meanwhile must not take for allowed what this one wrote too much.
     if (!account.stopping) {
       const { bytes, entries } = await space.count(account);
@@ -65,7 +76,7 @@ export function withQuota(sandbox: Sandbox, space: Space): Sandbox {
       ...(diskFiles !== undefined && { entries: diskFiles }),
     };
     const stopped = new AbortController();
-    const call: Call = { pids: () => Promise.resolve([]), stop: () => stopped.abort() };
+    const call: RunningCommand = { pids: () => Promise.resolve([]), stop: () => stopped.abort() };
     const { account, fileBytes, isFull, release } = await space.begin(call, workspace, { most, signal });
     const tolerated = isFull && account.used.bytes < account.most.bytes + toleratedBytes ? leastFileBytes : 0;
     watch(account);

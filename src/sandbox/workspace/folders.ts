@@ -2,9 +2,9 @@ import { lchown, mkdir } from "node:fs/promises";
 import { codeOf, faultOf, isFolder } from "./file-fault.ts";
 import { type HeldFolder, holdFolder } from "./open-folder.ts";
 import { parsePath } from "./path.ts";
-import type { Owner } from "./write-file.ts";
+import type { FileOwner } from "./write-file.ts";
 
-type Options = {
+type OpenFolderOptions = {
   /** Whether folders that are missing on the way are made. */
   readonly make?: boolean;
 };
@@ -14,10 +14,14 @@ export type WorkspaceFolders = {
   /** The folder itself that a path names. */
   in<Value>(path: string, use: (held: HeldFolder) => Promise<Value>): Promise<Value>;
   /** The folder where a path's last name stands. */
-  at<Value>(path: string, use: (held: HeldFolder, name: string) => Promise<Value>, options?: Options): Promise<Value>;
+  at<Value>(
+    path: string,
+    use: (held: HeldFolder, name: string) => Promise<Value>,
+    options?: OpenFolderOptions,
+  ): Promise<Value>;
 };
 
-export function createWorkspaceFolders(folder: string, owner: Owner): WorkspaceFolders {
+export function createWorkspaceFolders(folder: string, owner: FileOwner): WorkspaceFolders {
   async function holdOrMake(held: HeldFolder, name: string): Promise<HeldFolder> {
     try {
       await mkdir(held.at(name));
@@ -28,7 +32,7 @@ export function createWorkspaceFolders(folder: string, owner: Owner): WorkspaceF
     return held.hold(name);
   }
 
-  async function hold(names: readonly string[], { make = false }: Options): Promise<HeldFolder> {
+  async function hold(names: readonly string[], { make = false }: OpenFolderOptions): Promise<HeldFolder> {
     let held = await holdFolder(folder);
     for (const name of names) {
       try {
@@ -46,7 +50,7 @@ export function createWorkspaceFolders(folder: string, owner: Owner): WorkspaceF
   async function within<Value>(
     path: string,
     names: readonly string[],
-    { use, ...options }: Options & { readonly use: (held: HeldFolder) => Promise<Value> },
+    { use, ...options }: OpenFolderOptions & { readonly use: (held: HeldFolder) => Promise<Value> },
   ): Promise<Value> {
     try {
       const held = await hold(names, options);

@@ -6,7 +6,7 @@ import { codeOf } from "./file-fault.ts";
 /** What a workspace takes. `isWhole` is false if something in it can't be looked into, or if it was not all looked at. */
 export type Measured = { readonly bytes: number; readonly entries: number; readonly isWhole: boolean };
 
-export type Seen = {
+export type MeasuredEntry = {
   /** Relative, one character a byte: names may be no text. */
   readonly path: string;
   readonly stats: Stats;
@@ -15,7 +15,7 @@ export type Seen = {
 };
 
 export type MeasureOptions = {
-  readonly each?: (seen: Seen) => void;
+  readonly each?: (seen: MeasuredEntry) => void;
   /** Ends early when there is more. */
   readonly most?: Pick<Measured, "bytes" | "entries">;
 };
@@ -86,9 +86,9 @@ export function bytesOf(stats: Stats): number {
   return stats.blocks * 512;
 }
 
-type Place = { readonly place: string; readonly close: () => void };
+type FolderHandle = { readonly place: string; readonly close: () => void };
 
-function enter(path: string, depth: number): Place | undefined {
+function enter(path: string, depth: number): FolderHandle | undefined {
   if (depth > deepest) return undefined;
   const descriptor = tried(() => openSync(Buffer.from(path, "latin1"), folderFlags));
   if (descriptor === undefined) return undefined;

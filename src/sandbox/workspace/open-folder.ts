@@ -2,7 +2,7 @@ import { constants, existsSync, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, opendir, realpath } from "node:fs/promises";
 
 /** A name as the file system has it: commands may write such as are no text. */
-export type Name = string | Buffer;
+export type FileSystemName = string | Buffer;
 
 /**
  * A folder that is held open. Code that nobody has read may swap any name for a link at any moment, so nothing below a
@@ -12,13 +12,13 @@ export type Name = string | Buffer;
  */
 export type HeldFolder = {
   /** What to give to `node:fs` for a name in this folder, while it is held; to nothing that follows links. */
-  readonly at: (name: Name) => Buffer;
+  readonly at: (name: FileSystemName) => Buffer;
   /** As they come; a folder may have any number. */
   readonly names: () => AsyncIterable<{ readonly name: Buffer; readonly isFolder: boolean }>;
   /** A folder in this one; a link to a folder is none. */
-  readonly hold: (name: Name) => Promise<HeldFolder>;
+  readonly hold: (name: FileSystemName) => Promise<HeldFolder>;
   /** For reading. Undefined: it is no regular file; a link, a pipe or a device is not even waited for. */
-  readonly openFile: (name: Name) => Promise<OpenedFile | undefined>;
+  readonly openFile: (name: FileSystemName) => Promise<OpenedFile | undefined>;
   readonly close: () => Promise<void>;
 };
 
@@ -37,7 +37,7 @@ export async function holdFolder(path: string, { byHandle = hasHandlePaths } = {
 
 function heldByHandle(handle: FileHandle): HeldFolder {
   const path = Buffer.from(`/proc/self/fd/${handle.fd}`);
-  const at = (name: Name) => below(path, name);
+  const at = (name: FileSystemName) => below(path, name);
   return {
     at,
     names: () => namesIn(path),
@@ -48,7 +48,7 @@ function heldByHandle(handle: FileHandle): HeldFolder {
 }
 
 function heldByPath(path: Buffer): HeldFolder {
-  const at = (name: Name) => below(path, name);
+  const at = (name: FileSystemName) => below(path, name);
   return {
     at,
     names: () => namesIn(path),
@@ -94,6 +94,6 @@ async function openFile(path: Buffer): Promise<OpenedFile | undefined> {
   return undefined;
 }
 
-function below(path: Buffer, name: Name): Buffer {
+function below(path: Buffer, name: FileSystemName): Buffer {
   return Buffer.concat([path, Buffer.from("/"), Buffer.from(name)]);
 }

@@ -22,36 +22,36 @@ export type Totals = {
 export type Was = { readonly length: number; readonly bytes: number };
 
 /** What stood in a workspace when its latest call began; nothing of it is ever cut. */
-export type Before = {
+export type WorkspaceSnapshot = {
   /** By inode. */
   readonly files: Map<number, Was>;
   readonly paths: Map<string, Was>;
 };
 
 /** Of one workspace, while something writes in it: shared by all that do. */
-export type Account = {
+export type WorkspaceUsage = {
   readonly folder: string;
   most: Most;
   used: Measured;
-  before: Before;
+  before: WorkspaceSnapshot;
   /** What all together may come to, and why no more. */
   ceiling: Most;
   words: string;
   /** Of writes and calls. */
   reserved: number;
-  readonly calls: Set<Call>;
+  readonly calls: Set<RunningCommand>;
   /** Set when the limit was reached, until all calls have ended and what was too much is gone. */
   stopping: (PromiseWithResolvers<readonly FileChange[]> & { isCutting?: boolean }) | undefined;
 };
 
-export type Call = {
+export type RunningCommand = {
   /** All processes of it, as far as they can be seen. */
   pids: () => Promise<readonly number[]>;
   stop(): void;
 };
 
 export type CallSpace = {
-  readonly account: Account;
+  readonly account: WorkspaceUsage;
   /** No file may become longer. */
   readonly fileBytes: number;
   /** There was no room when it began: it may only remove. */
@@ -74,11 +74,11 @@ export type Space = {
    * Before a command begins. A share of what is left is kept for it; where others at work hold all of it, it waits. Throws
    * NoSpace if they do for too long. Whoever begins in a full workspace may remove, and write next to nothing.
    */
-  begin(call: Call, folder: string, options: BeginOptions): Promise<CallSpace>;
+  begin(call: RunningCommand, folder: string, options: SpaceCallOptions): Promise<CallSpace>;
   /** Before a file is written; `replaced` bytes go with it. */
   openWrite(folder: string, most: Partial<Most>, replaced?: number): Promise<WriteSpace>;
   /** Counts again what an account says of its workspace. */
-  count(account: Account, options?: { readonly early?: boolean }): Promise<Measured>;
+  count(account: WorkspaceUsage, options?: { readonly early?: boolean }): Promise<Measured>;
   /** Something was removed, perhaps all: others may have room now. */
   removed(folder: string): Promise<void>;
   /** What must stay free on the disk. */
@@ -87,7 +87,7 @@ export type Space = {
   reserved(): number;
 };
 
-export type BeginOptions = { readonly most: Partial<Most>; readonly signal: AbortSignal };
+export type SpaceCallOptions = { readonly most: Partial<Most>; readonly signal: AbortSignal };
 
 export type SpaceOptions = {
   readonly most?: Most;
@@ -114,7 +114,7 @@ const lookAgainMs = 250;
 
 export function createSpace(options: SpaceOptions = {}): Space {
   const { most: usual = defaultMost, keepFreeBytes = 0, totals, waitMs = 30_000 } = options;
-  const accounts = new Map<string, Account & { users: number; counting: Promise<unknown>; since: number }>();
+  const accounts = new Map<string, WorkspaceUsage & { users: number; counting: Promise<unknown>; since: number }>();
   let changed = Promise.withResolvers<void>();
   const wake = () => {
     changed.resolve();
@@ -126,7 +126,7 @@ export function createSpace(options: SpaceOptions = {}): Space {
     const before = { files: new Map<number, Was>(), paths: new Map<string, Was>() };
     const fresh = { folder, most: usual, used, before, ceiling: usual, words: "", reserved: 0, stopping: undefined };
     const account = accounts.get(folder) ?? {
-      ...{ ...fresh, calls: new Set<Call>(), users: 0, counting: Promise.resolve(), since: 0 },
+      ...{ ...fresh, calls: new Set<RunningCommand>(), users: 0, counting: Promise.resolve(), since: 0 },
     };
     accounts.set(folder, account);
     account.users += 1;
@@ -141,7 +141,10 @@ export function createSpace(options: SpaceOptions = {}): Space {
   };
 
   /** One after the other; what is written meanwhile is added, perhaps twice. */
-  const countFor = (account: Opened, { early = false, before }: { early?: boolean; before?: Before } = {}) => {
+  const countFor = (
+    account: Opened,
+    { early = false, before }: { early?: boolean; before?: WorkspaceSnapshot } = {},
+  ) => {
     const counted = account.counting.then(async () => {
       account.since = 0;
       const each = before && (({ path, stats }: { path: string; stats: Stats }) => remember(before, path, stats));
@@ -207,7 +210,7 @@ export function createSpace(options: SpaceOptions = {}): Space {
         try {
           account.most = { ...usual, ...most };
           while (account.stopping) await account.stopping.promise;
-          const before: Before = { files: new Map(), paths: new Map() };
+          const before: WorkspaceSnapshot = { files: new Map(), paths: new Map() };
           await countFor(account, { before });
           const left = await settle(account);
           if (account.stopping) continue;
@@ -286,7 +289,7 @@ export function createSpace(options: SpaceOptions = {}): Space {
   };
 }
 
-function remember({ files, paths }: Before, path: string, stats: Stats): void {
+function remember({ files, paths }: WorkspaceSnapshot, path: string, stats: Stats): void {
   const was = { length: stats.isFile() ? stats.size : Number.POSITIVE_INFINITY, bytes: bytesOf(stats) };
   files.set(stats.ino, was);
   if (stats.isFile()) paths.set(path, was);

@@ -4,7 +4,7 @@ import { codeOf } from "./file-fault.ts";
 import type { HeldFolder } from "./open-folder.ts";
 
 /** `path` is relative, with `/`; what in its names is no text is shown as U+FFFD and can't be reached by it. */
-export type Entry = {
+export type FolderEntry = {
   readonly path: string;
   readonly kind: "file" | "folder" | "link" | "other";
   /** Of a folder that was not looked into. */
@@ -32,7 +32,7 @@ const entriesTogether = 64;
  * What is below a folder, which hostile code may be changing meanwhile: each folder before what is in it. Links are not
  * followed; what vanishes is left out. There may be any number: whoever reads counts.
  */
-export async function* walk(folder: HeldFolder, options: WalkOptions, inside = ""): AsyncGenerator<Entry> {
+export async function* walk(folder: HeldFolder, options: WalkOptions, inside = ""): AsyncGenerator<FolderEntry> {
   let names: Buffer[] = [];
   for await (const { name } of folder.names()) {
     if (names.push(name) < namesTogether) continue;
@@ -42,9 +42,9 @@ export async function* walk(folder: HeldFolder, options: WalkOptions, inside = "
   yield* walkNames(folder, names, { ...options, inside });
 }
 
-type Place = WalkOptions & { readonly inside: string };
+type WalkTarget = WalkOptions & { readonly inside: string };
 
-async function* walkNames(folder: HeldFolder, names: Buffer[], place: Place): AsyncGenerator<Entry> {
+async function* walkNames(folder: HeldFolder, names: Buffer[], place: WalkTarget): AsyncGenerator<FolderEntry> {
   names.sort((one, other) => Buffer.compare(one, other));
   for (let at = 0; at < names.length; at += entriesTogether) {
     const together = names.slice(at, at + entriesTogether);
@@ -58,9 +58,9 @@ async function* walkNames(folder: HeldFolder, names: Buffer[], place: Place): As
 
 async function* walkEntry(
   folder: HeldFolder,
-  entry: Entry,
-  { name, depth, skip, inside: _, ...rest }: Place & { readonly name: Buffer },
-): AsyncGenerator<Entry> {
+  entry: FolderEntry,
+  { name, depth, skip, inside: _, ...rest }: WalkTarget & { readonly name: Buffer },
+): AsyncGenerator<FolderEntry> {
   if (entry.kind !== "folder") return yield entry;
   const isLookedInto = depth > 1 && !skip?.has(String(name));
   const child = isLookedInto ? await tried(folder.hold(name)) : undefined;
@@ -73,7 +73,7 @@ async function* walkEntry(
   }
 }
 
-function entryOf(stats: Stats, path: string): Entry {
+function entryOf(stats: Stats, path: string): FolderEntry {
   const kind = stats.isFile() ? "file" : stats.isDirectory() ? "folder" : stats.isSymbolicLink() ? "link" : "other";
   return {
     path,

@@ -9,10 +9,10 @@ import { type FileFacts, type OpenFile, openFileOf } from "./open-file.ts";
 import { bytesOf, measure, type Measured } from "./measure.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { Space } from "./space.ts";
-import { type Entry, versionOf, walk } from "./walk.ts";
+import { type FolderEntry, versionOf, walk } from "./walk.ts";
 import { createWorkspaceFolders } from "./folders.ts";
 import { parsePath, shownPath } from "./path.ts";
-import { type FileSource, type Owner, writePart } from "./write-file.ts";
+import { type FileSource, type FileOwner, writePart } from "./write-file.ts";
 
 /**
  * The files of one thread. Commands at work in it may be hostile and change anything at any moment: what is read is always
@@ -30,7 +30,7 @@ export type Workspace = {
   /** A file, or a folder with all that is in it. */
   remove(path: string): Promise<FileChange>;
   /** Each folder before what is in it. */
-  list(options?: ListOptions): Promise<{ readonly entries: readonly Entry[]; readonly more: boolean }>;
+  list(options?: FolderListOptions): Promise<{ readonly entries: readonly FolderEntry[]; readonly more: boolean }>;
   snapshot(): Promise<Snapshot>;
   changesSince(before: Snapshot): Promise<Changes>;
   usage(): Promise<Measured>;
@@ -42,7 +42,7 @@ export type WriteOptions = {
   readonly signal?: AbortSignal;
 };
 
-export type ListOptions = {
+export type FolderListOptions = {
   readonly under?: string;
   /** Levels of folders; 1 is the folder alone, all when absent. */
   readonly depth?: number;
@@ -56,7 +56,7 @@ export type WorkspacePlaces = {
   readonly making: string;
   readonly removing: string;
   readonly diskBytes: number;
-  readonly owner: Owner;
+  readonly owner: FileOwner;
   readonly space: Space;
 };
 
@@ -143,7 +143,7 @@ export function createWorkspace(places: WorkspacePlaces): Workspace {
     list: ({ under = "", depth = mostLevels, most = 1000 } = {}) =>
       folders.in(under, async (held) => {
         const inside = parsePath(under).map((name) => `${name}/`);
-        const entries: Entry[] = [];
+        const entries: FolderEntry[] = [];
         for await (const entry of walk(
           held,
           { depth: Math.min(depth, mostLevels), skip: housekeeping },
@@ -185,7 +185,7 @@ const mostFiles = 20_000;
 /** One call's result names so many at most. */
 const mostChanges = 100;
 
-async function takeSnapshot(entries: AsyncIterable<Entry>): Promise<Snapshot> {
+async function takeSnapshot(entries: AsyncIterable<FolderEntry>): Promise<Snapshot> {
   const files = new Map<string, { bytes: number; version: string }>();
   for await (const { kind, path, bytes, version } of entries) {
     if (files.size === mostFiles) return { files, isWhole: false };

@@ -10,7 +10,7 @@ import { createWorkspace, type Workspace } from "./workspace.ts";
 import { workspaceOwner } from "./owner.ts";
 import { holdFolder } from "./open-folder.ts";
 import { walk } from "./walk.ts";
-import type { Owner } from "./write-file.ts";
+import type { FileOwner } from "./write-file.ts";
 
 export type WorkspacesOptions = {
   /** `<data>/scratch`: in it a folder for each thread that has files, by the thread's id. */
@@ -150,7 +150,7 @@ async function unlessThere(made: Promise<unknown>): Promise<void> {
 async function copyTemplate(
   template: string,
   to: string,
-  { diskBytes, owner }: { readonly diskBytes: number; readonly owner: Owner },
+  { diskBytes, owner }: { readonly diskBytes: number; readonly owner: FileOwner },
 ): Promise<void> {
   let left = diskBytes;
   const filter = async (path: string) => {
@@ -168,7 +168,7 @@ async function copyTemplate(
   }
 }
 
-async function giveTo(folder: string, { uid, gid }: NonNullable<Owner>): Promise<void> {
+async function giveTo(folder: string, { uid, gid }: NonNullable<FileOwner>): Promise<void> {
   const held = await holdFolder(folder);
   try {
     for await (const { path } of walk(held, { depth: Infinity })) await lchown(join(folder, path), uid, gid);

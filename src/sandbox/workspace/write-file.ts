@@ -5,12 +5,12 @@ import { newId } from "../../protocol/base/ids.ts";
 export type FileSource = string | Uint8Array | AsyncIterable<Uint8Array>;
 
 /** Whose files must be; undefined: whose they are anyway. */
-export type Owner = { readonly uid: number; readonly gid: number } | undefined;
+export type FileOwner = { readonly uid: number; readonly gid: number } | undefined;
 
 export type PartOptions = {
   /** Where no command can see it. */
   readonly folder: string;
-  readonly owner: Owner;
+  readonly owner: FileOwner;
   readonly mode: number;
   /** Throws if so many bytes are too many. */
   readonly check: (bytes: number) => void;

@@ -8,7 +8,7 @@ import { openPGlite } from "./pglite.ts";
 import { openPostgres } from "./postgres.ts";
 import type { Deadlines } from "./postgres-kinds.ts";
 
-export type OpenOptions = {
+export type DatabaseOptions = {
   /** `postgres://…`; absent: PGlite in the data directory. */
   readonly url?: string;
   readonly dataDirectory: string;
@@ -38,7 +38,7 @@ function using<Result>(folder: string, use: () => Result): Result {
  * Opens the database, without migrating it. Throws Conflict `data_in_use` if another process has the data directory
  * open on PGlite, Unavailable if PostgreSQL can't be reached or is too old.
  */
-export async function openDatabase(options: OpenOptions): Promise<Database> {
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, dataDirectory, connections, deadlines, log, onStep } = options;
   using(dataDirectory, () => mkdirSync(dataDirectory, { recursive: true, mode: 0o700 }));
   if (url !== undefined) return openPostgres({ url, connections, deadlines, log });

@@ -20,14 +20,14 @@ export type PGliteDatabase = Omit<Database, "announce" | "token"> & {
   readonly syncs: () => number;
 };
 
-type Waiting = { readonly resolve: (result: WorkerResult) => void; readonly reject: (error: Error) => void };
+type PendingQuery = { readonly resolve: (result: WorkerResult) => void; readonly reject: (error: Error) => void };
 
 export async function openPGlite({ directory, onStep }: PGliteOptions): Promise<PGliteDatabase> {
   const syncs = new SharedArrayBuffer(4);
   const workerData: WorkerData = { directory, syncs };
   const worker = new Worker(new URL("./pglite-worker.ts", import.meta.url), { workerData });
 
-  const answers = new Map<number, Waiting>();
+  const answers = new Map<number, PendingQuery>();
   const listeners = new Map<string, Set<(payload: string) => void>>();
   const ready = Promise.withResolvers<void>();
   const failed = Promise.withResolvers<Error>();

@@ -5,9 +5,9 @@ import { graceMs } from "./deadline.ts";
  * lists and what comes round by itself. `maintenance`: what goes over whole tables, such as migrations, indexes and moves.
  * `pulse`: that this process is alive, which waits for none of the others.
  */
-export type Kind = "pulse" | "heart" | "listing" | "maintenance";
+export type StatementClass = "pulse" | "heart" | "listing" | "maintenance";
 
-export type Deadlines = { readonly [Seconds in `${Exclude<Kind, "pulse">}Seconds`]: number };
+export type Deadlines = { readonly [Seconds in `${Exclude<StatementClass, "pulse">}Seconds`]: number };
 export const defaultDeadlines: Deadlines = { heartSeconds: 5, listingSeconds: 60, maintenanceSeconds: 3600 };
 
 export type KindSettings = {
@@ -31,7 +31,7 @@ const longestConnectMs = 60_000;
 /** So short that a second try on a new connection comes before a lease of ten seconds is over. */
 const pulseSeconds = 3;
 
-export function settingsOf(kind: Kind, deadlines: Deadlines, connections: number): KindSettings {
+export function settingsOf(kind: StatementClass, deadlines: Deadlines, connections: number): KindSettings {
   const { heartSeconds, listingSeconds, maintenanceSeconds } = deadlines;
   const seconds = {
     pulse: Math.min(heartSeconds, pulseSeconds),
@@ -63,7 +63,7 @@ export function settingsOf(kind: Kind, deadlines: Deadlines, connections: number
 }
 
 /** Of all that are configured: a tenth for maintenance, a quarter for lists, the rest for the heart. One more for the pulse. */
-function connectionsOf(kind: Kind, all: number): number {
+function connectionsOf(kind: StatementClass, all: number): number {
   const maintenance = Math.max(1, Math.floor(all / 10));
   const listing = Math.max(1, Math.floor(all / 4));
   return { pulse: 1, maintenance, listing, heart: Math.max(1, all - maintenance - listing) }[kind];

@@ -4,7 +4,7 @@ import { Unavailable } from "../../protocol/base/errors.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Database } from "./database.ts";
 import { graceMs } from "./deadline.ts";
-import { type Deadlines, defaultDeadlines, type Kind, settingsOf, urlWith } from "./postgres-kinds.ts";
+import { type Deadlines, defaultDeadlines, type StatementClass, settingsOf, urlWith } from "./postgres-kinds.ts";
 import { openListener } from "./postgres-listener.ts";
 import { openPool, type PostgresPool } from "./postgres-pool.ts";
 import { parsers } from "./values.ts";
@@ -70,7 +70,7 @@ export async function openPostgres({
     );
     return new Set(rows.map(({ pid }) => pid));
   };
-  const open = (kind: Kind): PostgresPool =>
+  const open = (kind: StatementClass): PostgresPool =>
     openPool({
       ...{ kind, config, label, log, onSilence },
       settings: settingsOf(kind, deadlines, connections),

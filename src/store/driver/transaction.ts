@@ -3,7 +3,7 @@ import type { Query } from "../../protocol/agents/tools.ts";
 import type { TransactionOptions } from "./database.ts";
 
 /** How one connection runs statements; `end` tells the command that PostgreSQL really did. */
-export type Session = {
+export type DatabaseSession = {
   readonly query: Query;
   readonly end: (command: "commit" | "rollback") => Promise<string>;
 };
@@ -13,7 +13,7 @@ export type Session = {
  * came after it (PostgreSQL has given the transaction up by then, whether the body caught the error or not). Statements after the end are refused.
  */
 export async function runTransaction<Value>(
-  session: Session,
+  session: DatabaseSession,
   body: (query: Query) => Promise<Value>,
   { first }: TransactionOptions = {},
 ): Promise<Value> {

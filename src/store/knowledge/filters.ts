@@ -13,13 +13,13 @@ export type SearchFilters = {
   readonly pageTo?: number | undefined;
 };
 
-type Parameter = (value: unknown) => string;
+type AddParameter = (value: unknown) => string;
 
 /** On `rag_documents d`; undefined: all. */
 export function whereDocuments(
   collections: readonly { readonly id: string }[],
   filters: SearchFilters = {},
-  parameter: Parameter,
+  parameter: AddParameter,
 ): string | undefined {
   const { documentIds, documents, kinds, metadata } = filters;
   const conditions = [
@@ -33,7 +33,7 @@ export function whereDocuments(
 }
 
 /** On `rag_chunks c`. */
-export function whereChunks({ pageFrom, pageTo }: SearchFilters = {}, parameter: Parameter): string | undefined {
+export function whereChunks({ pageFrom, pageTo }: SearchFilters = {}, parameter: AddParameter): string | undefined {
   const conditions = [
     ...(pageFrom === undefined ? [] : [`c.page >= ${parameter(pageFrom)}::integer`]),
     ...(pageTo === undefined ? [] : [`c.page <= ${parameter(pageTo)}::integer`]),

@@ -6,10 +6,10 @@ export type IndexState = { readonly chunks: number; readonly indexed: number };
 type Worded = { readonly id: string; readonly textConfig: string };
 
 /** A collection with chunks in none of its BM25 indexes. `version` changes when the collection's settings do. */
-export type Outside = { readonly id: string; readonly version: string };
+export type UnindexedCollection = { readonly id: string; readonly version: string };
 
 /**
- * Selects `Outside` rows from the collections of an array. It takes the first and the last entry of an index, however many chunks there
+ * Selects `UnindexedCollection` rows from the collections of an array. It takes the first and the last entry of an index, however many chunks there
  * are: ordered, since a condition on values that the planner can't know would have it read the table. Only while one BM25 index
  * replaces another does it read the chunks between.
  */
@@ -64,7 +64,7 @@ export function indexingPercent({ chunks, indexed }: IndexState): number {
 export type IndexStates = (
   query: Query,
   collections: readonly Worded[],
-  look: { readonly outside: readonly Outside[]; readonly hasBm25: boolean },
+  look: { readonly outside: readonly UnindexedCollection[]; readonly hasBm25: boolean },
 ) => Promise<ReadonlyMap<string, IndexState>>;
 
 /** Collections that are remembered at most. */
@@ -96,7 +96,7 @@ export async function indexStatesOf(
   collections: readonly Worded[],
   states: IndexStates,
 ): Promise<ReadonlyMap<string, IndexState>> {
-  const [row] = await query<{ outside: readonly Outside[]; hasBm25: boolean }>(
+  const [row] = await query<{ outside: readonly UnindexedCollection[]; hasBm25: boolean }>(
     `select (select coalesce(json_agg(o), '[]') from (${outsideOfIndexes("$1")}) o) as outside,
        exists (select from pg_extension where extname = 'pg_textsearch') as "hasBm25"`,
     [collections.map(({ id }) => id)],

@@ -3,7 +3,7 @@ import { after, describe, test } from "node:test";
 import { eachDatabase, type Place } from "../../../test/databases.ts";
 import { freshDataDirectory, temporaryFolder } from "../../../test/pglite.ts";
 import { newId } from "../../protocol/base/ids.ts";
-import type { Retrieval } from "../../protocol/knowledge/chunks.ts";
+import type { RetrievalMode } from "../../protocol/knowledge/chunks.ts";
 import type { Database } from "../driver/database.ts";
 import { exportAll } from "../moving/export.ts";
 import { importAll } from "../moving/import.ts";
@@ -79,7 +79,7 @@ eachDatabase(({ kind, place }) => {
           await importAll(database, { folder, dataDirectory: there.dataDirectory });
 
           const searches = new Map([before, database].map((each) => [each, createSearch()]));
-          const found = async (on: Database, retrieval: Retrieval) => {
+          const found = async (on: Database, retrieval: RetrievalMode) => {
             const embedding = vectorAt(1.8);
             const collections = [{ ...collection, embedding }];
             const asked = { collections, text: "wings in the slipstream", retrieval, weight: 0.5, limit: 10 };

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { eachDatabase } from "../../../test/databases.ts";
 import { newId } from "../../protocol/base/ids.ts";
-import type { IndexType, Retrieval } from "../../protocol/knowledge/chunks.ts";
+import type { IndexType, RetrievalMode } from "../../protocol/knowledge/chunks.ts";
 import type { Database } from "../driver/database.ts";
 import { insertTerms, removeChunks, removeCollectionChunks, replaceChunks, writeChunks } from "./chunks.ts";
 import { ensureIndexes } from "./indexes.ts";
-import { createSearch, type Question } from "./search.ts";
+import { createSearch, type SearchRequest } from "./search.ts";
 import { ensureOwner } from "../people/users.ts";
 
 const texts = [
@@ -68,7 +68,7 @@ eachDatabase(({ kind, open }) => {
 
   function ask(
     collections: readonly { id: string; textConfig: string; embeddingModel: string }[],
-    { text = "wing", retrieval = "lexical", angle = 0, ...more }: Partial<Question> & { angle?: number },
+    { text = "wing", retrieval = "lexical", angle = 0, ...more }: Partial<SearchRequest> & { angle?: number },
   ) {
     const embedding = vectorAt(angle);
     const asked = collections.map((collection) => ({ ...collection, embedding }));
@@ -111,7 +111,7 @@ eachDatabase(({ kind, open }) => {
       const { collection } = await collectionOf({ "a.txt": texts });
       const ensure = (indexType: IndexType) => ensureIndexes(database, { ...collection, indexType });
       await ensure("flat");
-      const order = async (retrieval: Retrieval, weight: number) =>
+      const order = async (retrieval: RetrievalMode, weight: number) =>
         (await ask([collection], { retrieval, weight, text: "slabs shock", angle: 0.01 })).passages.map(
           ({ ordinal }) => ordinal,
         );
@@ -138,7 +138,7 @@ eachDatabase(({ kind, open }) => {
       });
       await ensureIndexes(database, { ...collection, indexType: "hnsw" });
       for (const retrieval of ["lexical", "vector", "hybrid"] as const) {
-        const named = async (filters: Question["filters"]) =>
+        const named = async (filters: SearchRequest["filters"]) =>
           (await ask([collection], { retrieval, filters })).passages.map(({ documentName }) => documentName).toSorted();
         assert.deepEqual(await named({ documentIds: [documentIds[1]!] }), ["one.md"], retrieval);
         assert.deepEqual(await named({ documents: ["*.md"] }), ["a_b.md", "one.md"]);
@@ -158,7 +158,7 @@ eachDatabase(({ kind, open }) => {
         embedding: vectorAt(1),
       }));
       await database.transaction((query) => writeChunks(query, { collection, documentId, revision: 1, chunks: ahead }));
-      const found = async (retrieval: Retrieval) =>
+      const found = async (retrieval: RetrievalMode) =>
         (await ask([collection], { retrieval, angle: 1 })).passages.map(({ text }) => text);
       // As it is until the document is finished, and for the moment after it in which the chunks of before are removed.
       for (const change of [

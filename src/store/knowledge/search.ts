@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { FoundChunk, TraceView } from "../../protocol/knowledge/passages.ts";
-import type { Retrieval } from "../../protocol/knowledge/chunks.ts";
+import type { RetrievalMode } from "../../protocol/knowledge/chunks.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
 import type { Database } from "../driver/database.ts";
 import { floatArray } from "./float-array.ts";
@@ -11,7 +11,7 @@ import {
   indexingPercent,
   type IndexState,
   type IndexStates,
-  type Outside,
+  type UnindexedCollection,
   outsideOfIndexes,
 } from "./index-state.ts";
 import {
@@ -33,10 +33,10 @@ export type SearchedCollection = {
   readonly embedding?: Float32Array | undefined;
 };
 
-export type Question = {
+export type SearchRequest = {
   readonly collections: readonly SearchedCollection[];
   readonly text: string;
-  readonly retrieval: Retrieval;
+  readonly retrieval: RetrievalMode;
   /** Of a hybrid: how much the vector side counts, from 0 to 1. */
   readonly weight: number;
   readonly filters?: SearchFilters | undefined;
@@ -55,7 +55,7 @@ export type SearchTrace = Pick<TraceView, "lexical" | "vector"> & {
   readonly indexing: readonly { readonly collectionId: string; readonly percent: number; readonly left: number }[];
 };
 
-type IndexRow = {
+type SearchIndexRow = {
   readonly id: number;
   readonly collectionId: string;
   readonly kind: "bm25" | "hnsw" | "ivfflat";
@@ -64,9 +64,9 @@ type IndexRow = {
   readonly lists: number | null;
 };
 
-export type Search = (
+export type SearchPassages = (
   database: Database,
-  question: Question,
+  question: SearchRequest,
   signal: AbortSignal,
 ) => Promise<{ readonly passages: readonly Passage[]; readonly trace: SearchTrace }>;
 
@@ -77,7 +77,7 @@ export type Search = (
 export function createSearch({
   scanMb = 256,
   unindexedSeconds = 10,
-}: { readonly scanMb?: number; readonly unindexedSeconds?: number } = {}): Search {
+}: { readonly scanMb?: number; readonly unindexedSeconds?: number } = {}): SearchPassages {
   const scan = createVectorScan(scanMb * 1024 * 1024);
   const states = createIndexStates();
   return (database, question, signal) =>
@@ -85,14 +85,14 @@ export function createSearch({
 }
 
 type SearchOptions = {
-  readonly question: Question;
+  readonly question: SearchRequest;
   readonly scan: VectorScan;
   readonly states: IndexStates;
   readonly unindexedMs: number;
   readonly signal: AbortSignal;
 };
 
-async function search(database: Database, options: SearchOptions): ReturnType<Search> {
+async function search(database: Database, options: SearchOptions): ReturnType<SearchPassages> {
   const { question, scan, signal } = options;
   let installed = await whatIsInstalled(database, question.collections);
   const indexing = await indexStates(database, installed, options);
@@ -103,7 +103,7 @@ async function search(database: Database, options: SearchOptions): ReturnType<Se
     const { statement, values, kinds } = await prepare(database, { question, installed, unindexed, scan, signal });
     signal.throwIfAborted();
     try {
-      const rows = await database.transaction((query) => query<Row>(statement, values), {
+      const rows = await database.transaction((query) => query<CandidateRow>(statement, values), {
         first: settings(installed.indexes),
       });
       signal.throwIfAborted();
@@ -165,7 +165,7 @@ async function prepare(
     scan,
     signal,
   }: {
-    question: Question;
+    question: SearchRequest;
     installed: Installed;
     unindexed: ReadonlyMap<string, UnindexedScan>;
     scan: VectorScan;
@@ -220,7 +220,7 @@ async function prepare(
   return { statement, values, kinds };
 }
 
-type Row = Omit<Candidate, "lexical" | "vector"> & {
+type CandidateRow = Omit<Candidate, "lexical" | "vector"> & {
   readonly text: string | null;
   readonly lexicalRank: number | null;
   readonly lexicalScore: number | null;
@@ -228,7 +228,7 @@ type Row = Omit<Candidate, "lexical" | "vector"> & {
   readonly distance: number | null;
 };
 
-function candidateOf({ text: _, lexicalRank, lexicalScore, vectorRank, distance, ...row }: Row): Candidate {
+function candidateOf({ text: _, lexicalRank, lexicalScore, vectorRank, distance, ...row }: CandidateRow): Candidate {
   return {
     ...row,
     ...(lexicalRank !== null && { lexical: { rank: lexicalRank, score: lexicalScore! } }),
@@ -239,11 +239,11 @@ function candidateOf({ text: _, lexicalRank, lexicalScore, vectorRank, distance,
 type Installed = {
   readonly extensions: ReadonlySet<SearchExtension>;
   readonly configs: ReadonlySet<string>;
-  readonly indexes: readonly IndexRow[];
+  readonly indexes: readonly SearchIndexRow[];
   /** Collections with chunks whose words are in no BM25 index. */
   readonly withTerms: readonly string[];
   /** Collections with chunks in no BM25 index; they may be in `rag_terms`. */
-  readonly outside: readonly Outside[];
+  readonly outside: readonly UnindexedCollection[];
   /** Documents are being written, or were a moment ago: some chunks may be of another revision than theirs. */
   readonly hasUnfound: boolean;
 };
@@ -252,9 +252,9 @@ async function whatIsInstalled({ query }: Database, collections: readonly Search
   const [row] = await query<{
     extensions: SearchExtension[];
     configs: string[];
-    indexes: IndexRow[] | null;
+    indexes: SearchIndexRow[] | null;
     withTerms: string[];
-    outside: Outside[];
+    outside: UnindexedCollection[];
     hasUnfound: boolean;
   }>(
     `select (select coalesce(array_agg(extname::text), '{}') from pg_extension where extname in ('vector', 'pg_textsearch')) as extensions,
@@ -340,7 +340,7 @@ function vectorParts(
 }
 
 /** Of the transaction: the planner would weigh an index against costs that it can't know, and sort all rows instead. */
-function settings(indexes: readonly IndexRow[]): string {
+function settings(indexes: readonly SearchIndexRow[]): string {
   const lists = Math.max(0, ...indexes.map((index) => index.lists ?? 0));
   const kinds = new Set(indexes.map(({ kind }) => kind));
   return [
@@ -359,7 +359,7 @@ function settings(indexes: readonly IndexRow[]): string {
   ].join("; ");
 }
 
-function nameOf(part: VectorPart, indexes: readonly IndexRow[]): SearchTrace["vector"][number] {
+function nameOf(part: VectorPart, indexes: readonly SearchIndexRow[]): SearchTrace["vector"][number] {
   if (part.kind === "exact") return "exact";
   if (part.kind === "found") return "scan";
   return indexes.find(({ id }) => id === part.index)!.kind === "hnsw" ? "hnsw" : "ivfflat";

@@ -7,7 +7,7 @@ import type { Database } from "../driver/database.ts";
 import { replaceChunks } from "./chunks.ts";
 import { outsideOfIndexes } from "./index-state.ts";
 import { ensureIndexes } from "./indexes.ts";
-import { createSearch, type Question, type Search } from "./search.ts";
+import { createSearch, type SearchRequest, type SearchPassages } from "./search.ts";
 
 const signal = new AbortController().signal;
 const plain = (count: number) => Array.from({ length: count }, (_, at) => `a wing with the number ${at}`);
@@ -20,7 +20,7 @@ eachDatabase(({ kind, open }) => {
 
   const ask = async (
     collection: { id: string; textConfig: string; embeddingModel: string },
-    { search = createSearch(), text = "wing", ...more }: Partial<Question> & { search?: Search } = {},
+    { search = createSearch(), text = "wing", ...more }: Partial<SearchRequest> & { search?: SearchPassages } = {},
   ) => {
     const question = { collections: [collection], text, retrieval: "lexical", weight: 0, limit: 10, ...more } as const;
     const { passages, trace } = await search(database, question, signal);

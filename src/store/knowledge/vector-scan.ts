@@ -13,10 +13,10 @@ export type ScanOptions = {
   readonly signal: AbortSignal;
 };
 
-export type Found = { readonly id: number; readonly distance: number };
+export type VectorHit = { readonly id: number; readonly distance: number };
 
 /** Nearest first, by cosine distance: what pgvector would find without an index. */
-export type VectorScan = (database: Database, options: ScanOptions) => Promise<readonly Found[]>;
+export type VectorScan = (database: Database, options: ScanOptions) => Promise<readonly VectorHit[]>;
 
 /** The vectors of a collection, one after another and of length 1. */
 type Matrix = { readonly version: string; readonly ids: Float64Array; readonly values: Float32Array };
@@ -144,9 +144,9 @@ async function nearest(
     limit,
     signal,
   }: { asked: Float32Array; allowed: ReadonlySet<number> | undefined; limit: number; signal: AbortSignal },
-): Promise<Found[]> {
+): Promise<VectorHit[]> {
   const length = asked.length;
-  let best: Found[] = [];
+  let best: VectorHit[] = [];
   let farthest = Infinity;
   for (let row = 0; row < ids.length; row++) {
     if (row % rowsAtOnce === rowsAtOnce - 1) {
@@ -166,6 +166,6 @@ async function nearest(
   return shortest(best, limit);
 }
 
-function shortest(found: readonly Found[], limit: number): Found[] {
+function shortest(found: readonly VectorHit[], limit: number): VectorHit[] {
   return found.toSorted((a, b) => a.distance - b.distance || a.id - b.id).slice(0, limit);
 }

@@ -40,7 +40,7 @@ export type BudgetState = Budget & {
   readonly state: NonNullable<BudgetView["state"]>;
 };
 
-type Row = {
+type BudgetRow = {
   id: string;
   kind: BudgetSubject["kind"];
   user_id: string | null;
@@ -57,7 +57,7 @@ type Row = {
 const columns = `b.id, b.kind, b.user_id, (select name from users where id = b.user_id) as user_name, b.group_name, b.period, b.tokens_max, b.cost_max,
   b.requests_max, b.warn_at, b.on_limit, b.updated_at`;
 
-function toBudget(row: Row): Budget {
+function toBudget(row: BudgetRow): Budget {
   return {
     id: row.id,
     kind: row.kind,
@@ -90,7 +90,7 @@ export async function saveBudget(query: Query, budget: NewBudget): Promise<Budge
     throw userId === null
       ? new NotFound(`There is no group ${group}.`, { code: "group_not_found" })
       : new NotFound(`There is no user ${userId}.`, { code: "user_not_found" });
-  const [row] = await query<Row>(
+  const [row] = await query<BudgetRow>(
     `with b as (
        insert into spending_budgets (id, kind, user_id, group_name, period, tokens_max, cost_max, requests_max, warn_at, on_limit)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
@@ -142,7 +142,7 @@ export async function budgetsOf(query: Query, userId: string): Promise<readonly 
   return rows.map(toState);
 }
 
-type StateRow = Row & {
+type StateRow = BudgetRow & {
   who: string | null;
   starts_at: Date;
   ends_at: Date;
@@ -195,7 +195,7 @@ function partOf(used: number, limit: number | null): number {
 export type Expected = { readonly id: string; readonly tokens: number; readonly cost: number };
 
 /** What a request came to. */
-export type Spent = Expected & {
+export type ActualSpending = Expected & {
   /** 0 for one that brought nothing. */
   readonly requests: 0 | 1;
   /** Whether no price of it is known. */
@@ -230,7 +230,7 @@ export async function holdSpending(
   return row!.state;
 }
 
-export async function settleSpending(query: Query, spent: Spent): Promise<void> {
+export async function settleSpending(query: Query, spent: ActualSpending): Promise<void> {
   await query(`select ${settleSql("$1", "$2", "$3", "$4", "$5")}`, settleValues(spent));
 }
 
@@ -239,7 +239,7 @@ export function settleSql(...[id, tokens, cost, requests, unpriced]: readonly st
   return `settle_spending(${id}::uuid, ${tokens}::bigint, ${cost}::float8, ${requests}::integer, ${unpriced}::integer)`;
 }
 
-export function settleValues({ id, tokens, cost, requests, isUnpriced }: Spent): readonly unknown[] {
+export function settleValues({ id, tokens, cost, requests, isUnpriced }: ActualSpending): readonly unknown[] {
   return [id, Math.max(0, Math.round(tokens)), Math.max(0, cost), requests, isUnpriced ? requests : 0];
 }
 
@@ -260,9 +260,9 @@ export async function removeOldSpending(query: Query): Promise<void> {
 
 const amounts = ["tokens", "cost", "requests"] as const;
 /** What a request may need. */
-export type Asked = { readonly [Amount in (typeof amounts)[number]]?: number };
+export type SpendingEstimate = { readonly [Amount in (typeof amounts)[number]]?: number };
 
-type Refusal = {
+type BudgetRefusal = {
   readonly kind: BudgetSubject["kind"];
   readonly group: string | null;
   readonly period: BudgetPeriod;
@@ -282,12 +282,12 @@ export function asBudgetReached(
   error: unknown,
 ): { readonly error: ColloquyError; readonly waits: boolean } | undefined {
   if (sqlState(error) !== budgetState || !(error instanceof Error) || !("detail" in error)) return undefined;
-  const refusal = JSON.parse(String(error.detail)) as Refusal;
+  const refusal = JSON.parse(String(error.detail)) as BudgetRefusal;
   return { error: budgetReached(refusalText(refusal), refusal.endsAt, error), waits: refusal.onLimit === "wait" };
 }
 
 /** Throws `budget_reached` (429) if a budget that holds up the account has no room for a request that may need as much. */
-export async function refuseWhileReached(query: Query, userId: string, asked: Asked): Promise<void> {
+export async function refuseWhileReached(query: Query, userId: string, asked: SpendingEstimate): Promise<void> {
   for (const { kind, group, period, endsAt, onLimit, used, held, ...limits } of await budgetsOf(query, userId)) {
     const what = amounts.find(
       (name) => limits[name] !== null && used[name] + held[name] + (asked[name] ?? 1) > limits[name],
@@ -304,7 +304,7 @@ function budgetReached(message: string, endsAt: string, cause?: unknown): Colloq
   return new ColloquyError("budget_reached", 429, message, { retryAfterSeconds, cause });
 }
 
-function refusalText(refusal: Refusal): string {
+function refusalText(refusal: BudgetRefusal): string {
   const { what, max, used, held, asked, endsAt } = refusal;
   const amount = (value: number) => (what === "cost" ? String(Number(value.toPrecision(6))) : String(value));
   const reserved = held > 0 ? `, ${amount(held)} are reserved by requests at work` : "";
@@ -322,7 +322,7 @@ function dayAndTime(time: string): string {
   return `${day}, ${format({ hour: "2-digit", minute: "2-digit" })} UTC`;
 }
 
-function nameOf({ kind, group, period }: Pick<Refusal, "kind" | "group" | "period">): string {
+function nameOf({ kind, group, period }: Pick<BudgetRefusal, "kind" | "group" | "period">): string {
   const name = period === "day" ? "daily" : "monthly";
   if (kind === "group") return `The ${name} budget of the group ${group}`;
   return kind === "user" ? `The account's ${name} budget` : `The ${name} budget of each account`;

@@ -1,7 +1,7 @@
 import type { UsageGroup, UsageView } from "../../protocol/people/overview.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 
-export type UsageQuestion = {
+export type UsageFilter = {
   readonly from: Date;
   readonly to: Date;
   readonly by: UsageGroup;
@@ -24,7 +24,7 @@ const keys: Readonly<Record<UsageGroup, string>> = {
 };
 
 /** From the call log, which goes back 90 days. By time in its order, else the most requests first. */
-export function readUsage(query: Query, { from, to, by, userId, model }: UsageQuestion): Promise<readonly UsageView[]> {
+export function readUsage(query: Query, { from, to, by, userId, model }: UsageFilter): Promise<readonly UsageView[]> {
   const key = keys[by];
   return query<UsageView>(
     `select ${key} as key, count(*)::integer as requests, count(*) filter (where ${isFault("c.error")})::integer as errors,

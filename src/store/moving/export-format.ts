@@ -24,7 +24,7 @@ export const manifestSchema = z.object({
   startedAt: z.string(),
   finishedAt: z.string(),
 });
-export type Manifest = z.infer<typeof manifestSchema>;
+export type ExportManifest = z.infer<typeof manifestSchema>;
 
 /** A line of `files.jsonl`; `path` is relative to the data directory, with `/`. */
 export const fileLineSchema = z.object({
@@ -37,7 +37,7 @@ export const fileLineSchema = z.object({
 export type FileLine = z.infer<typeof fileLineSchema>;
 
 /** Throws InvalidInput for a folder without a whole export of this format. */
-export async function readManifest(folder: string): Promise<Manifest> {
+export async function readManifest(folder: string): Promise<ExportManifest> {
   const value = await readJson(join(folder, "manifest.json"));
   if (value === undefined)
     throw new InvalidInput(

@@ -38,7 +38,7 @@ after(async () => {
   await server?.stop();
 });
 
-type Kind = Database["kind"];
+type DatabaseKind = Database["kind"];
 
 async function opened(place: { readonly url?: string; readonly dataDirectory: string }): Promise<Database> {
   const database = await openDatabase(place);
@@ -46,14 +46,14 @@ async function opened(place: { readonly url?: string; readonly dataDirectory: st
   return database;
 }
 
-async function newPlace(kind: Kind): Promise<{ readonly database: Database; readonly dataDirectory: string }> {
+async function newPlace(kind: DatabaseKind): Promise<{ readonly database: Database; readonly dataDirectory: string }> {
   const dataDirectory = kind === "pglite" ? await freshDataDirectory() : temporaryFolder("data");
   const url = kind === "postgres" ? { url: await server.createDatabase() } : {};
   return { database: await opened({ dataDirectory, ...url }), dataDirectory };
 }
 
 /** A database with something in the tables whose rows are hard to move, and files. */
-async function filled(kind: Kind) {
+async function filled(kind: DatabaseKind) {
   const place = await newPlace(kind);
   const { database, dataDirectory } = place;
   await migrate(database);

@@ -13,7 +13,7 @@ import {
   type FileLine,
   fileLineSchema,
   linesOf,
-  type Manifest,
+  type ExportManifest,
   readJson,
   sumOfFile,
   writeJson,
@@ -42,7 +42,7 @@ const progressSchema = z.object({
   done: z.array(tableSchema),
   current: z.object({ table: z.string(), rows: z.int(), bytes: z.int(), key: z.array(z.unknown()) }).optional(),
 });
-type Progress = z.infer<typeof progressSchema>;
+type ExportProgress = z.infer<typeof progressSchema>;
 
 const progressFile = "progress.json";
 
@@ -51,14 +51,14 @@ const progressFile = "progress.json";
  * begin anew if anything was written to the database meanwhile, since they must be of one moment. Throws InvalidInput or
  * Conflict for a folder that is used otherwise.
  */
-export async function exportAll(database: Database, options: MoveOptions): Promise<Manifest> {
+export async function exportAll(database: Database, options: MoveOptions): Promise<ExportManifest> {
   const { dataDirectory, folder, onProgress = () => {}, signal } = options;
   const earlier = await openFolder(folder, dataDirectory);
   const rows = await database.transaction(async (query) => {
     const snapshot = await snapshotOf(database, query);
     if (earlier && earlier.snapshot !== snapshot)
       onProgress("the database has changed since this export was broken off: its rows begin anew");
-    const progress: Progress =
+    const progress: ExportProgress =
       earlier?.snapshot === snapshot
         ? earlier
         : { format: exportFormat, id: newId(), startedAt: new Date().toISOString(), snapshot, done: [] };
@@ -67,7 +67,7 @@ export async function exportAll(database: Database, options: MoveOptions): Promi
     return { ...progress, done, migrations: await migrationsOf(query), counters: await countersOf(query) };
   }, oneMoment);
   const files = await exportFiles({ dataDirectory, folder, onProgress, signal });
-  const manifest: Manifest = {
+  const manifest: ExportManifest = {
     format: exportFormat,
     id: rows.id,
     source: database.kind,
@@ -83,7 +83,7 @@ export async function exportAll(database: Database, options: MoveOptions): Promi
 }
 
 /** Undefined: a new export. */
-async function openFolder(folder: string, dataDirectory: string): Promise<Progress | undefined> {
+async function openFolder(folder: string, dataDirectory: string): Promise<ExportProgress | undefined> {
   if (!relative(resolve(dataDirectory), resolve(folder)).startsWith(".."))
     throw new InvalidInput(`The folder of an export can't be in the data directory ${dataDirectory}.`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -104,7 +104,11 @@ async function snapshotOf({ kind, label }: Database, query: Query): Promise<stri
   return `${kind} ${label} ${row!.next}`;
 }
 
-async function exportTables(query: Query, progress: Progress, options: MoveOptions): Promise<Progress["done"]> {
+async function exportTables(
+  query: Query,
+  progress: ExportProgress,
+  options: MoveOptions,
+): Promise<ExportProgress["done"]> {
   const { folder, onProgress = () => {}, signal } = options;
   let { done, current } = progress;
   for (const table of movedTables.slice(done.length)) {
@@ -125,11 +129,11 @@ async function exportTables(query: Query, progress: Progress, options: MoveOptio
   return done;
 }
 
-type Place = NonNullable<Progress["current"]>;
-type Begun = { readonly place: Place; readonly hash: Hash };
+type TablePosition = NonNullable<ExportProgress["current"]>;
+type ExportPosition = { readonly place: TablePosition; readonly hash: Hash };
 
 /** Cuts off what was written after the last note; undefined if the disk lost what was noted. */
-async function reopen(path: string, place: Place): Promise<Begun | undefined> {
+async function reopen(path: string, place: TablePosition): Promise<ExportPosition | undefined> {
   const stats = await statsOf(path);
   if (!stats || stats.size < place.bytes) return undefined;
   await truncate(path, place.bytes);
@@ -149,9 +153,9 @@ async function exportTable(
     onProgress,
   }: {
     readonly path: string;
-    readonly begun: Begun | undefined;
+    readonly begun: ExportPosition | undefined;
     readonly signal: AbortSignal | undefined;
-    readonly save: (place: Place) => Promise<void>;
+    readonly save: (place: TablePosition) => Promise<void>;
     readonly onProgress: (text: string) => void;
   },
 ): Promise<{ readonly rows: number; readonly hash: Hash }> {
@@ -181,12 +185,12 @@ async function migrationsOf(query: Query): Promise<string[]> {
   return (await query<{ name: string }>("select name from migrations order by name")).map(({ name }) => name);
 }
 
-async function countersOf(query: Query): Promise<Manifest["counters"]> {
+async function countersOf(query: Query): Promise<ExportManifest["counters"]> {
   const columns = await query<{ table: string; column: string; sequence: string }>(
     `select table_name as "table", column_name as "column", pg_get_serial_sequence(quote_ident(table_name), column_name) as sequence
      from information_schema.columns where table_schema = 'public' and is_identity = 'YES' order by 1, 2`,
   );
-  const counters: Manifest["counters"] = [];
+  const counters: ExportManifest["counters"] = [];
   for (const { table, column, sequence } of columns) {
     const [row] = await query<{ value: number; used: boolean }>(
       `select last_value as value, is_called as used from ${sequence}`,
@@ -202,7 +206,7 @@ async function exportFiles({
   folder,
   onProgress = () => {},
   signal,
-}: MoveOptions): Promise<Manifest["files"]> {
+}: MoveOptions): Promise<ExportManifest["files"]> {
   const notes = join(folder, "files.jsonl");
   const earlier = await notedFiles(notes);
   await (await open(notes, "w", 0o600)).close();

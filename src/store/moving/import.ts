@@ -5,7 +5,14 @@ import type { Query } from "../../protocol/agents/tools.ts";
 import { copyWhole, isMovedPath, statsOf } from "./data-files.ts";
 import type { Database } from "../driver/database.ts";
 import { everySeconds, type MoveOptions } from "./export.ts";
-import { type FileLine, fileLineSchema, linesOf, type Manifest, readManifest, sumOfFile } from "./export-format.ts";
+import {
+  type FileLine,
+  fileLineSchema,
+  linesOf,
+  type ExportManifest,
+  readManifest,
+  sumOfFile,
+} from "./export-format.ts";
 import { getMeta, setMeta } from "../schema/meta.ts";
 import { migrate, migrationNames } from "../schema/migrate.ts";
 import { importKey, type MovedTable, movedTables } from "./moved-tables.ts";
@@ -16,14 +23,14 @@ const batchCharacters = 4 * 1024 * 1024;
 
 /** In meta while an import is at work: the export, and the lines of a table that are in; tables before it are whole. */
 const progressSchema = z.object({ id: z.guid(), table: z.string(), lines: z.int() });
-type Progress = z.infer<typeof progressSchema>;
+type ImportProgress = z.infer<typeof progressSchema>;
 
 /**
  * Brings a finished export into an empty database and its data directory, and then compares count and hash of every table
  * with the export's. Called again after it was broken off, it goes on where it was. Throws InvalidInput for a damaged
  * export, before anything is written, and Conflict for a target that holds something else.
  */
-export async function importAll(database: Database, options: MoveOptions): Promise<Manifest> {
+export async function importAll(database: Database, options: MoveOptions): Promise<ExportManifest> {
   const { folder, onProgress = () => {} } = options;
   const manifest = await readManifest(folder);
   await checkExport(manifest, options);
@@ -58,7 +65,7 @@ export async function refuseHalfImported(query: Query): Promise<void> {
   });
 }
 
-function tablesOf(manifest: Manifest): readonly MovedTable[] {
+function tablesOf(manifest: ExportManifest): readonly MovedTable[] {
   return manifest.tables.map(({ table }) => {
     const moved = movedTables.find((one) => one.table === table);
     if (!moved)
@@ -69,7 +76,10 @@ function tablesOf(manifest: Manifest): readonly MovedTable[] {
   });
 }
 
-async function checkExport(manifest: Manifest, { folder, onProgress = () => {}, signal }: MoveOptions): Promise<void> {
+async function checkExport(
+  manifest: ExportManifest,
+  { folder, onProgress = () => {}, signal }: MoveOptions,
+): Promise<void> {
   const sums = [
     ...manifest.tables.map(({ table, ...sum }) => ({ name: `${table}.jsonl`, ...sum })),
     { name: "files.jsonl", ...manifest.files },
@@ -115,7 +125,7 @@ async function* filesOf(folder: string): AsyncGenerator<FileLine> {
 }
 
 /** The tables as they were when the rows were read; later migrations come after the rows. */
-async function migrateTo(database: Database, manifest: Manifest): Promise<void> {
+async function migrateTo(database: Database, manifest: ExportManifest): Promise<void> {
   const newer = manifest.migrations.filter((name) => !migrationNames.includes(name));
   if (newer.length > 0)
     throw new Conflict(`The export was made by a newer version of Colloquy: it has ${newer.join(", ")}.`, {
@@ -124,7 +134,7 @@ async function migrateTo(database: Database, manifest: Manifest): Promise<void> 
   await migrate(database, { only: (name) => manifest.migrations.includes(name) });
 }
 
-async function beginOrGoOn(query: Query, manifest: Manifest): Promise<Progress> {
+async function beginOrGoOn(query: Query, manifest: ExportManifest): Promise<ImportProgress> {
   const noted = await getMeta(query, importKey);
   if (noted !== undefined) {
     const progress = progressSchema.parse(JSON.parse(noted));
@@ -139,7 +149,7 @@ async function beginOrGoOn(query: Query, manifest: Manifest): Promise<Progress> 
         { code: "target_not_empty" },
       );
   }
-  const progress: Progress = { id: manifest.id, table: manifest.tables[0]?.table ?? "", lines: 0 };
+  const progress: ImportProgress = { id: manifest.id, table: manifest.tables[0]?.table ?? "", lines: 0 };
   await setMeta(query, importKey, JSON.stringify(progress));
   return progress;
 }
@@ -164,7 +174,7 @@ async function importTable(
          select ${columns} from jsonb_populate_recordset(null::"${table}", $1::jsonb) on conflict do nothing`,
         [`[${batch.lines.join(",")}]`],
       );
-      await setMeta(query, importKey, JSON.stringify({ id, table, lines } satisfies Progress));
+      await setMeta(query, importKey, JSON.stringify({ id, table, lines } satisfies ImportProgress));
     });
     tell(`${table}: ${lines} rows so far`);
   }
@@ -190,7 +200,7 @@ async function* batchesOf(
   if (lines.length > 0) yield { lines, last };
 }
 
-async function setCounters(query: Query, { counters }: Manifest): Promise<void> {
+async function setCounters(query: Query, { counters }: ExportManifest): Promise<void> {
   for (const { table, column, value, used } of counters)
     await query("select setval(pg_get_serial_sequence(quote_ident($1), $2)::regclass, $3, $4)", [
       table,
@@ -217,7 +227,7 @@ async function importFiles({ folder, dataDirectory, onProgress = () => {}, signa
 /** The rows as they now stand, read back, are those of the export. */
 async function verify(
   database: Database,
-  manifest: Manifest,
+  manifest: ExportManifest,
   { onProgress = () => {}, signal }: MoveOptions,
 ): Promise<void> {
   await database.transaction(async (query) => {

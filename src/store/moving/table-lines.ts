@@ -12,7 +12,7 @@ export const oneMoment = {
 };
 
 /** `key` is the place of the last line: the next page begins behind it. */
-export type Page = { readonly lines: readonly string[]; readonly key: readonly unknown[] };
+export type TablePage = { readonly lines: readonly string[]; readonly key: readonly unknown[] };
 
 export type Column = { readonly name: string; readonly isText: boolean; readonly isVector: boolean };
 
@@ -34,7 +34,7 @@ export async function* pagesOf(
   query: Query,
   { table, key, only = "true" }: MovedTable,
   after?: readonly unknown[],
-): AsyncGenerator<Page> {
+): AsyncGenerator<TablePage> {
   const columns = await columnsOf(query, table);
   const isText = new Set(columns.filter((column) => column.isText).map(({ name }) => name));
   const order = key.map((name) => (isText.has(name) ? `"${name}" collate "C"` : `"${name}"`)).join(", ");

@@ -15,7 +15,7 @@ export const isIdle = `t.pending = 0 and not exists
 /** Of a thread `t`: no schedule goes on with it, which would end unheard with it. */
 export const isUnscheduled = "not exists (select from schedules s where s.thread_id = t.id and s.enabled)";
 
-type Kind = {
+type RetentionRules = {
   /** Absent anything else: after so many days; null: never. */
   readonly days: number | null;
   readonly what: string;
@@ -76,7 +76,7 @@ export const retentionKinds = {
     what: "the audit log",
     due: "select a.id from audit_log a where a.at < now() - $1 * interval '1 day'",
   },
-} as const satisfies Readonly<Record<RetentionKind, Kind>>;
+} as const satisfies Readonly<Record<RetentionKind, RetentionRules>>;
 
 /** What the configuration says of a kind: 0 is for ever. */
 export type ConfiguredDays = Partial<
@@ -131,7 +131,7 @@ const mostCounted = 1_000_000;
 
 /** How many would go now. Undefined: they are no rows. */
 export async function countDue(query: Query, kind: RetentionKind, days: number): Promise<number | undefined> {
-  const { due }: Kind = retentionKinds[kind];
+  const { due }: RetentionRules = retentionKinds[kind];
   if (due === undefined) return undefined;
   const [row] = await query<{ count: number }>(
     `select count(*)::integer as count from (${due} limit ${mostCounted}) x`,

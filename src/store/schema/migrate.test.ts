@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eachDatabase } from "../../../test/databases.ts";
 import { migrate, migrationNames } from "./migrate.ts";
-import type { History, Migration } from "./migration.ts";
+import type { SchemaHistory, Migration } from "./migration.ts";
 import { openDatabase } from "../driver/open.ts";
 
 const first: Migration = { name: "0001-first", up: "create table a (id integer); insert into a values (1)" };
@@ -16,7 +16,7 @@ const second: Migration = {
 const third: Migration = { name: "0003-third", up: "insert into a values (3)" };
 
 /** With a baseline for the first two, whose rows tell which way a database came. */
-const based: History = {
+const based: SchemaHistory = {
   baseline: {
     names: [first.name, second.name],
     script: () => "create table a (id integer); insert into a values (12)",
@@ -30,9 +30,9 @@ const old = () => Promise.reject(new Error("nothing here is older than the basel
 const script = () => {
   throw new Error("this database has its tables");
 };
-const withoutOld: History = { ...based, baseline: { ...based.baseline!, old } };
-const withoutScript: History = { ...based, baseline: { ...based.baseline!, script } };
-const withoutBoth: History = { ...based, baseline: { ...based.baseline!, old, script } };
+const withoutOld: SchemaHistory = { ...based, baseline: { ...based.baseline!, old } };
+const withoutScript: SchemaHistory = { ...based, baseline: { ...based.baseline!, script } };
+const withoutBoth: SchemaHistory = { ...based, baseline: { ...based.baseline!, old, script } };
 
 eachDatabase((databases) => {
   test("each migration is applied once, in order", async () => {
@@ -134,7 +134,7 @@ eachDatabase((databases) => {
     test("of nodes that start together, of this version and of one from before the baseline, one makes the tables", async () => {
       const place = await databases.place();
       const nodes = await Promise.all(Array.from({ length: 6 }, () => openDatabase(place)));
-      const before: History = { migrations: [first, second, third] };
+      const before: SchemaHistory = { migrations: [first, second, third] };
       const applied = await Promise.all(
         nodes.map((node, at) => migrate(node, { history: at % 2 === 0 ? based : before })),
       );

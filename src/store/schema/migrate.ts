@@ -2,13 +2,13 @@ import { Conflict } from "../../protocol/base/errors.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../driver/database.ts";
 import { baseline } from "./baseline.ts";
-import type { Baseline, History, Migration } from "./migration.ts";
+import type { Baseline, SchemaHistory, Migration } from "./migration.ts";
 import { migrations } from "./migrations/index.ts";
 
 /** Any number, the same on all nodes: one of them migrates, the others wait. */
 const lock = 7_206_000;
 
-const ours: History = {
+const ours: SchemaHistory = {
   baseline: { ...baseline, old: async () => (await import("./old-migrations/index.ts")).oldMigrations },
   migrations,
 };
@@ -19,7 +19,7 @@ export const migrationNames: readonly string[] = namesOf(ours);
 export type MigrateOptions = {
   /** Brings the database no further than these: to what an older version expected. */
   readonly only?: (name: string) => boolean;
-  readonly history?: History;
+  readonly history?: SchemaHistory;
 };
 
 /**
@@ -84,6 +84,6 @@ function alone<Value>(database: Database, body: (query: Query) => Promise<Value>
   return database.transaction(body, { first: `select pg_advisory_xact_lock(${lock})` });
 }
 
-function namesOf(history: History): readonly string[] {
+function namesOf(history: SchemaHistory): readonly string[] {
   return [...(history.baseline?.names ?? []), ...history.migrations.map(({ name }) => name)];
 }

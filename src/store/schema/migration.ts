@@ -19,7 +19,7 @@ export type Baseline = {
 };
 
 /** All that a version knows of the schema: a baseline, if it has one, and what came later. */
-export type History = {
+export type SchemaHistory = {
   readonly baseline?: Baseline;
   readonly migrations: readonly Migration[];
 };

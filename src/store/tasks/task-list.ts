@@ -9,22 +9,22 @@ import {
   getTask,
   pageOfTasks,
   setTaskStatus,
-  type Task,
-  type TaskPage,
+  type TaskRecord,
+  type TaskRecordPage,
   updateTask,
 } from "./tasks.ts";
 
-type NewTask = Pick<Task, "title" | "description" | "status">;
+type NewTask = Pick<TaskRecord, "title" | "description" | "status">;
 
 /** A person's own tasks, as they keep them themselves; agents do it through their tools. */
 export type TaskList = {
-  page(userId: string, page: Omit<Parameters<typeof pageOfTasks>[1], "userId">): Promise<TaskPage>;
+  page(userId: string, page: Omit<Parameters<typeof pageOfTasks>[1], "userId">): Promise<TaskRecordPage>;
   /** With a key, sent again it is the same task. Throws Conflict where the key was used for something else. */
-  add(userId: string, task: NewTask, key?: string): Promise<Task>;
+  add(userId: string, task: NewTask, key?: string): Promise<TaskRecord>;
   /** Throws NotFound. */
-  change(userId: string, taskId: number, change: Partial<NewTask>): Promise<Task>;
+  change(userId: string, taskId: number, change: Partial<NewTask>): Promise<TaskRecord>;
   /** Throws NotFound. */
-  remove(userId: string, taskId: number): Promise<Task>;
+  remove(userId: string, taskId: number): Promise<TaskRecord>;
   /** Tells when it begins to hear, and whenever something has changed, whoever did it; sometimes once too often. */
   follow(userId: string, tell: () => void): () => void;
 };
@@ -85,12 +85,12 @@ export function createTaskList(database: Pick<Database, "query" | "transaction" 
   };
 }
 
-async function make(within: Query, userId: string, { title, description, status }: NewTask): Promise<Task> {
+async function make(within: Query, userId: string, { title, description, status }: NewTask): Promise<TaskRecord> {
   const made = await addTask(within, { userId, title, description });
   return status === made.status ? made : found(await setTaskStatus(within, { userId, taskId: made.id, status }));
 }
 
-function found(task: Task | undefined): Task {
+function found(task: TaskRecord | undefined): TaskRecord {
   if (!task) throw new NotFound("You have no such task; it may have been deleted.", { code: "task_not_found" });
   return task;
 }

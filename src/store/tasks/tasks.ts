@@ -2,7 +2,7 @@ import type { TaskStatus } from "../../protocol/threads/tasks.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 
 /** A row as tools show it. */
-export type Task = {
+export type TaskRecord = {
   readonly id: number;
   readonly title: string;
   readonly description: string;
@@ -25,9 +25,9 @@ export async function addTask(
     title,
     description,
     outside = [],
-  }: Pick<Task, "title" | "description"> & { readonly userId: string; readonly outside?: readonly string[] },
-): Promise<Task> {
-  const [task] = await query<Task>(
+  }: Pick<TaskRecord, "title" | "description"> & { readonly userId: string; readonly outside?: readonly string[] },
+): Promise<TaskRecord> {
+  const [task] = await query<TaskRecord>(
     `insert into tasks (user_id, title, description, outside) values ($1, $2, $3, $4) returning ${columns}`,
     [userId, title, description, outside],
   );
@@ -38,21 +38,24 @@ export async function addTask(
 export async function listTasks(
   query: Query,
   { userId, status }: { readonly userId: string; readonly status: "all" | TaskStatus },
-): Promise<Task[]> {
-  return query<Task>(`select ${columns} from tasks where user_id = $1 and ($2 = 'all' or status = $2) order by id`, [
-    userId,
-    status,
-  ]);
+): Promise<TaskRecord[]> {
+  return query<TaskRecord>(
+    `select ${columns} from tasks where user_id = $1 and ($2 = 'all' or status = $2) order by id`,
+    [userId, status],
+  );
 }
 
 /** Undefined if the user has no such task. */
-export async function getTask(query: Query, { userId, taskId }: OneTask): Promise<Task | undefined> {
-  const [task] = await query<Task>(`select ${columns} from tasks where user_id = $1 and id = $2`, [userId, taskId]);
+export async function getTask(query: Query, { userId, taskId }: OneTask): Promise<TaskRecord | undefined> {
+  const [task] = await query<TaskRecord>(`select ${columns} from tasks where user_id = $1 and id = $2`, [
+    userId,
+    taskId,
+  ]);
   return task;
 }
 
-export type TaskPage = {
-  readonly tasks: readonly Task[];
+export type TaskRecordPage = {
+  readonly tasks: readonly TaskRecord[];
   /** Of all tasks of the user. */
   readonly counts: Readonly<Record<TaskStatus, number>>;
 };
@@ -67,7 +70,7 @@ export async function pageOfTasks(
     readonly before?: number | undefined;
     readonly limit: number;
   },
-): Promise<TaskPage> {
+): Promise<TaskRecordPage> {
   const [row] = await query<{ tasks: readonly TaskRow[] | null; pending: number; completed: number }>(
     `select
        (select json_agg(page order by id desc) from (
@@ -82,15 +85,18 @@ export async function pageOfTasks(
 }
 
 /** As JSON tells it. */
-type TaskRow = Omit<Task, "created_at" | "updated_at"> & { readonly created_at: string; readonly updated_at: string };
+type TaskRow = Omit<TaskRecord, "created_at" | "updated_at"> & {
+  readonly created_at: string;
+  readonly updated_at: string;
+};
 
-function taskOf({ created_at: created, updated_at: updated, ...task }: TaskRow): Task {
+function taskOf({ created_at: created, updated_at: updated, ...task }: TaskRow): TaskRecord {
   return { ...task, created_at: new Date(created), updated_at: new Date(updated) };
 }
 
 /** Undefined if the user has no such task; completing twice is no fault. */
-export async function completeTask(query: Query, { userId, taskId }: OneTask): Promise<Task | undefined> {
-  const [task] = await query<Task>(
+export async function completeTask(query: Query, { userId, taskId }: OneTask): Promise<TaskRecord | undefined> {
+  const [task] = await query<TaskRecord>(
     `update tasks set status = 'completed', updated_at = now() where user_id = $1 and id = $2 returning ${columns}`,
     [userId, taskId],
   );
@@ -108,9 +114,9 @@ export async function updateTask(
     title,
     description,
     outside = [],
-  }: OneTask & Partial<Pick<Task, "title" | "description" | "outside">>,
-): Promise<Task | undefined> {
-  const [task] = await query<Task>(
+  }: OneTask & Partial<Pick<TaskRecord, "title" | "description" | "outside">>,
+): Promise<TaskRecord | undefined> {
+  const [task] = await query<TaskRecord>(
     `update tasks set title = coalesce($3, title), description = coalesce($4, description), updated_at = now(),
        outside = array(select distinct unnest(outside || $5::text[]) limit ${mostOutside})
      where user_id = $1 and id = $2 returning ${columns}`,
@@ -123,8 +129,8 @@ export async function updateTask(
 export async function setTaskStatus(
   query: Query,
   { userId, taskId, status }: OneTask & { readonly status: TaskStatus },
-): Promise<Task | undefined> {
-  const [task] = await query<Task>(
+): Promise<TaskRecord | undefined> {
+  const [task] = await query<TaskRecord>(
     `update tasks set status = $3, updated_at = case status when $3 then updated_at else now() end
      where user_id = $1 and id = $2 returning ${columns}`,
     [userId, taskId, status],
@@ -133,8 +139,8 @@ export async function setTaskStatus(
 }
 
 /** The task as it was; undefined if the user has no such task. */
-export async function deleteTask(query: Query, { userId, taskId }: OneTask): Promise<Task | undefined> {
-  const [task] = await query<Task>(`delete from tasks where user_id = $1 and id = $2 returning ${columns}`, [
+export async function deleteTask(query: Query, { userId, taskId }: OneTask): Promise<TaskRecord | undefined> {
+  const [task] = await query<TaskRecord>(`delete from tasks where user_id = $1 and id = $2 returning ${columns}`, [
     userId,
     taskId,
   ]);

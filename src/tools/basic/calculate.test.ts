@@ -85,11 +85,16 @@ test("errors say what is wrong and where", () => {
   }
 });
 
-type Tree =
+type ExpressionTree =
   | { readonly kind: "number"; readonly text: string }
-  | { readonly kind: "sign"; readonly of: Tree }
-  | { readonly kind: "function"; readonly name: "abs" | "floor" | "ceil"; readonly of: Tree }
-  | { readonly kind: "operation"; readonly operator: string; readonly left: Tree; readonly right: Tree };
+  | { readonly kind: "sign"; readonly of: ExpressionTree }
+  | { readonly kind: "function"; readonly name: "abs" | "floor" | "ceil"; readonly of: ExpressionTree }
+  | {
+      readonly kind: "operation";
+      readonly operator: string;
+      readonly left: ExpressionTree;
+      readonly right: ExpressionTree;
+    };
 
 /** The same numbers in every run. */
 function createRandom(seed: number): (below: number) => number {
@@ -100,7 +105,7 @@ function createRandom(seed: number): (below: number) => number {
   };
 }
 
-function randomTree(random: (below: number) => number, depth: number): Tree {
+function randomTree(random: (below: number) => number, depth: number): ExpressionTree {
   const choice = depth === 0 ? 0 : random(10);
   if (choice < 2) return { kind: "number", text: ["0", "1", "2", "3", "7", "10", "0.5", "2.25"][random(8)] ?? "1" };
   if (choice === 2) return { kind: "sign", of: randomTree(random, depth - 1) };
@@ -114,14 +119,14 @@ function randomTree(random: (below: number) => number, depth: number): Tree {
 
 const strength: Record<string, number> = { "+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "^": 4 };
 
-function strengthOf(tree: Tree): number {
+function strengthOf(tree: ExpressionTree): number {
   if (tree.kind === "sign") return 3;
   return tree.kind === "operation" ? (strength[tree.operator] ?? 0) : 5;
 }
 
 /** With no more parentheses than precedence and associativity demand. */
-function writeShort(tree: Tree): string {
-  const inside = (part: Tree, least: number) =>
+function writeShort(tree: ExpressionTree): string {
+  const inside = (part: ExpressionTree, least: number) =>
     strengthOf(part) >= least ? writeShort(part) : `(${writeShort(part)})`;
   switch (tree.kind) {
     case "number":
@@ -142,7 +147,7 @@ function writeShort(tree: Tree): string {
 }
 
 /** JavaScript with parentheses everywhere, in which `real` throws for what is no finite number. */
-function writeReference(tree: Tree): string {
+function writeReference(tree: ExpressionTree): string {
   switch (tree.kind) {
     case "number":
       return tree.text;

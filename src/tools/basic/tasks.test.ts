@@ -13,10 +13,10 @@ import { taskTools } from "./tasks.ts";
 const registry = createToolRegistry(taskTools);
 let users = 0;
 
-type Call = (name: string | Tool, input: unknown) => Promise<ToolResult>;
+type CallTool = (name: string | Tool, input: unknown) => Promise<ToolResult>;
 
 /** A new user, and how their calls are made: parsed, then in a transaction of their own. */
-async function createCaller(database: Database): Promise<{ readonly userId: string; readonly call: Call }> {
+async function createCaller(database: Database): Promise<{ readonly userId: string; readonly call: CallTool }> {
   const { id: userId } = await createUser(database.query, { name: `user-${++users}`, role: "user" });
   const context: Omit<ToolContext, "query"> = {
     caller: { userId, name: "Ada", role: "user", permissions: [], via: "local" },
@@ -31,7 +31,7 @@ async function createCaller(database: Database): Promise<{ readonly userId: stri
     step: () => Promise.reject(new Error("no model here")),
     progress: () => {},
   };
-  const call: Call = async (name, input) => {
+  const call: CallTool = async (name, input) => {
     const tool = typeof name === "string" ? registry.get(name) : name;
     assert.ok(tool);
     const parsed = parseCall(tool, JSON.stringify(input));

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Tool } from "../../protocol/agents/tools.ts";
 import { addTask, completeTask, deleteTask, listTasks, updateTask } from "../../store/tasks/tasks.ts";
-import type { Task } from "../../store/tasks/tasks.ts";
+import type { TaskRecord } from "../../store/tasks/tasks.ts";
 import { defineTool } from "../core/define-tool.ts";
 import { errorResult } from "../core/tool-result.ts";
 
@@ -107,17 +107,17 @@ function withoutUserId(value: unknown): unknown {
   return others;
 }
 
-function told(task: Task): unknown {
+function told(task: TaskRecord): unknown {
   return marked([task], describeTask(task));
 }
 
 /** What a run wrote that had read text of others is such text to whoever reads it. */
-function marked(tasks: readonly Task[], value: object): unknown {
+function marked(tasks: readonly TaskRecord[], value: object): unknown {
   const from = tasks.flatMap(({ outside }) => outside);
   return from.length === 0 ? value : { content: JSON.stringify(value), data: value, untrusted: true, from };
 }
 
-function describeTask(task: Task) {
+function describeTask(task: TaskRecord) {
   return {
     id: task.id,
     title: task.title,

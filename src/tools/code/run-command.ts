@@ -17,7 +17,7 @@ export type CodePlace = {
   readonly hosts: readonly string[];
 };
 
-export type Command = Pick<SandboxCommand, "argv" | "env" | "stdin" | "mounts" | "relay"> & {
+export type CommandSpec = Pick<SandboxCommand, "argv" | "env" | "stdin" | "mounts" | "relay"> & {
   /** The operator's when absent. */
   readonly timeoutSeconds?: number | undefined;
   /** Stops it before the call's own signal does. */
@@ -47,7 +47,7 @@ const mostKept = 4 * 1024 * 1024;
 export async function runCommand(
   { sandbox, workspaces, limits: set }: CodePlace,
   context: ToolContext,
-  { timeoutSeconds, signal = context.signal, env, ...command }: Command,
+  { timeoutSeconds, signal = context.signal, env, ...command }: CommandSpec,
 ): Promise<CommandOutcome> {
   const opened = await sandbox.open();
   const workspace = await workspaces.open(context.rootThreadId);

@@ -11,7 +11,7 @@ import type { Script } from "../../models/demo/scripted.ts";
 import { defineTool } from "./define-tool.ts";
 import { createModelRelay, type ListeningRelay } from "./model-relay.ts";
 
-type Sent = {
+type RelayedRequest = {
   readonly token?: string;
   readonly path?: string;
   readonly method?: string;
@@ -19,7 +19,11 @@ type Sent = {
 };
 
 /** As a program in a sandbox would send it, but for the port. */
-function send(socket: string, body: unknown, { token, path = "/v1/chat/completions", method = "POST", signal }: Sent) {
+function send(
+  socket: string,
+  body: unknown,
+  { token, path = "/v1/chat/completions", method = "POST", signal }: RelayedRequest,
+) {
   return new Promise<{ status: number; body: string }>((resolve, reject) => {
     const headers = { "content-type": "application/json", ...(token ? { authorization: `Bearer ${token}` } : {}) };
     const options = { socketPath: socket, path, method, headers, ...(signal ? { signal } : {}) };
@@ -105,7 +109,7 @@ eachRunDatabase((suite) => {
 
   test("without the token nobody is answered, and what is wrong is told in the wire's words", async () => {
     const { service } = await during([asks, "Done."], async ({ socket, token }) => {
-      const cases: [unknown, Sent, number, RegExp][] = [
+      const cases: [unknown, RelayedRequest, number, RegExp][] = [
         [{ model: "any", messages }, {}, 401, /token is not known/],
         [{ model: "any", messages }, { token: "x".repeat(64) }, 401, /token is not known/],
         [{ model: "any" }, { token }, 400, /messages/],

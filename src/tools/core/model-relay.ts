@@ -105,9 +105,9 @@ export function createModelRelay(wire: ChatWire): ModelRelay {
   };
 }
 
-type Answering = Pick<ModelRelay, "admit" | "answer">;
+type RelayHandler = Pick<ModelRelay, "admit" | "answer">;
 
-async function listenOnSocket(relay: Answering, signal: AbortSignal) {
+async function listenOnSocket(relay: RelayHandler, signal: AbortSignal) {
   const folder = await mkdtemp(join(tmpdir(), "colloquy-relay-"));
   const socket = join(folder, "socket");
   const server = createServer((request, response) => void serve(request, response, { ...relay, signal }));
@@ -138,7 +138,7 @@ async function listenOnSocket(relay: Answering, signal: AbortSignal) {
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  { admit, answer, signal }: Answering & { readonly signal: AbortSignal },
+  { admit, answer, signal }: RelayHandler & { readonly signal: AbortSignal },
 ): Promise<void> {
   const gone = new AbortController();
   response.on("close", () => gone.abort(new Error("Nobody waits for this answer any more.")));

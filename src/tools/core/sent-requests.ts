@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe } from "node:diagnostics_channel";
 
 /** Whether a request that may change something has left, of what runs with it. */
-export type Sent = { hasSent: boolean };
+export type SentFlag = { hasSent: boolean };
 
-const running = new AsyncLocalStorage<Sent>();
-const requests = new WeakMap<object, Sent>();
+const running = new AsyncLocalStorage<SentFlag>();
+const requests = new WeakMap<object, SentFlag>();
 
 /** `fetch` and undici tell when a request's head goes out; node:http when an answer has come. */
 const channels = [
@@ -26,7 +26,7 @@ for (const { made, left } of channels) {
 }
 
 /** Does some work whose requests count for `sent`. */
-export function countingRequests<Value>(sent: Sent, work: () => Value): Value {
+export function countingRequests<Value>(sent: SentFlag, work: () => Value): Value {
   return running.run(sent, work);
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Tool } from "../../protocol/agents/tools.ts";
-import type { Entry } from "../../sandbox/workspace/walk.ts";
+import type { FolderEntry } from "../../sandbox/workspace/walk.ts";
 import { shownPath } from "../../sandbox/workspace/path.ts";
 import type { Workspaces } from "../../sandbox/workspace/workspaces.ts";
 import { fileTool } from "./define-file-tool.ts";
@@ -25,7 +25,7 @@ export function listFilesTool(workspaces: Pick<Workspaces, "open">): Tool {
   });
 }
 
-function lineOf({ path, kind, bytes }: Entry): string {
+function lineOf({ path, kind, bytes }: FolderEntry): string {
   if (kind === "folder") return `${shownPath(path)}/`;
   return kind === "file" ? `${shownPath(path)} (${bytes} bytes)` : `${shownPath(path)} (${kind}, not readable)`;
 }

@@ -49,9 +49,9 @@ export function searchFilesTool(workspaces: Pick<Workspaces, "open">, { mostMs =
   });
 }
 
-type Place = { readonly path: string; readonly glob: string };
+type SearchTarget = { readonly path: string; readonly glob: string };
 
-async function search(workspace: Workspace, lines: LineSearch, { path, glob }: Place): Promise<string> {
+async function search(workspace: Workspace, lines: LineSearch, { path, glob }: SearchTarget): Promise<string> {
   const { entries, more } = await workspace.list({ under: path, most: mostFiles });
   const fits = (file: string) => matchesGlob(glob, file) || matchesGlob(glob, file.slice(file.lastIndexOf("/") + 1));
   const files = entries.filter((entry) => entry.kind === "file" && fits(entry.path));

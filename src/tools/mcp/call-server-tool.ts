@@ -2,8 +2,8 @@ import { nearNames } from "../../protocol/base/near-names.ts";
 import type { ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { errorResult } from "../core/tool-result.ts";
 import { type AskingCall, askingCallOf, type HeldCalls, heardOf } from "./server-questions.ts";
-import { type Outcome, type Failure, failureOf } from "./failures.ts";
-import type { ListedTool } from "./catalogue.ts";
+import { type CallAttemptOutcome, type Failure, failureOf } from "./failures.ts";
+import type { McpToolEntry } from "./catalogue.ts";
 import { resultOf } from "./content.ts";
 import { answeredBefore, questionIn } from "./elicitation.ts";
 
@@ -20,7 +20,7 @@ export type CallOptions = {
   /** A server of this very process, that keeps with what it writes by whose text it was written. */
   readonly isOwn: boolean;
   /** Calls of this server whose questions people have yet to answer, and for how long they wait for that. */
-  readonly held: HeldCalls<Outcome>;
+  readonly held: HeldCalls<CallAttemptOutcome>;
   readonly patienceMs: number;
   /** Where the user signs in, if the server is used as the user. */
   readonly signInLink?: (() => string) | undefined;
@@ -31,7 +31,7 @@ export type CallOptions = {
   /** The server works: it answered, whatever it said. */
   readonly answered: () => void;
   /** What the server offers now, by its own names. */
-  readonly relist: () => Promise<ReadonlyMap<string, ListedTool>>;
+  readonly relist: () => Promise<ReadonlyMap<string, McpToolEntry>>;
 };
 
 const progressEveryMs = 200;
@@ -41,7 +41,7 @@ const progressCharacters = 500;
  * Calls a server's tool. A read whose connection broke is made once more, and so is any call that the server surely has
  * not heard of. A write that may have been done is `uncertain`: nobody repeats it blindly.
  */
-export async function callListed(tool: ListedTool, input: unknown, options: CallOptions): Promise<ToolResult> {
+export async function callListed(tool: McpToolEntry, input: unknown, options: CallOptions): Promise<ToolResult> {
   const { server, context, isWrite } = options;
   const answered = answeredBefore(context.answers);
   if ("ask" in answered) return { content: answered.ask.text, ask: answered.ask };
@@ -70,7 +70,7 @@ export async function callListed(tool: ListedTool, input: unknown, options: Call
 }
 
 /** Goes on with a call that waited for a person; undefined: there is none, or it can as well be made anew. */
-async function resumed(tool: ListedTool, options: CallOptions): Promise<Outcome | undefined> {
+async function resumed(tool: McpToolEntry, options: CallOptions): Promise<CallAttemptOutcome | undefined> {
   const { context, held, server, isWrite, isIdempotent } = options;
   const asked = askingCallOf(context.answers);
   if (!asked) return undefined;
@@ -87,7 +87,10 @@ async function resumed(tool: ListedTool, options: CallOptions): Promise<Outcome 
 }
 
 /** Waits with a call until it has an outcome, or a person must be asked. */
-async function attend(call: AskingCall<Outcome>, { context, held }: CallOptions): Promise<Outcome> {
+async function attend(
+  call: AskingCall<CallAttemptOutcome>,
+  { context, held }: CallOptions,
+): Promise<CallAttemptOutcome> {
   const next = await call.next(context.signal);
   if ("kind" in next) return next;
   held.keep(call, context.runId);
@@ -96,7 +99,7 @@ async function attend(call: AskingCall<Outcome>, { context, held }: CallOptions)
 
 type Trying = CallOptions & { readonly params: Readonly<Record<string, unknown>> };
 
-async function attempt(tool: ListedTool, options: Trying): Promise<Outcome> {
+async function attempt(tool: McpToolEntry, options: Trying): Promise<CallAttemptOutcome> {
   const { context, patienceMs, use } = options;
   const { signal, answers } = context;
   signal.throwIfAborted();
@@ -115,7 +118,11 @@ async function attempt(tool: ListedTool, options: Trying): Promise<Outcome> {
 }
 
 /** What became of one request. Throws the reason for which it was cancelled. */
-async function outcomeOf(open: OpenClient, call: ToolCall, { lost, answered }: CallOptions): Promise<Outcome> {
+async function outcomeOf(
+  open: OpenClient,
+  call: ToolCall,
+  { lost, answered }: CallOptions,
+): Promise<CallAttemptOutcome> {
   try {
     const answer = await call.answer;
     answered();
@@ -137,7 +144,7 @@ async function outcomeOf(open: OpenClient, call: ToolCall, { lost, answered }: C
  */
 function begin(
   open: OpenClient,
-  tool: ListedTool,
+  tool: McpToolEntry,
   {
     context,
     params,
@@ -175,7 +182,7 @@ function progressTo({ progress }: ToolContext): CallRequest["onprogress"] {
 }
 
 /** Many servers tell of a tool that they don't have in an ordinary result. */
-function isMissing({ name }: ListedTool, { isError, content }: ToolResult): boolean {
+function isMissing({ name }: McpToolEntry, { isError, content }: ToolResult): boolean {
   return (
     isError === true &&
     content.length < 1000 &&
@@ -186,7 +193,7 @@ function isMissing({ name }: ListedTool, { isError, content }: ToolResult): bool
 
 /** A tool that was renamed or taken away since it was listed: says so, with what there is now. */
 async function explainMissing(
-  tool: ListedTool,
+  tool: McpToolEntry,
   result: ToolResult,
   { server, relist }: CallOptions,
 ): Promise<ToolResult> {
@@ -198,7 +205,7 @@ async function explainMissing(
 }
 
 /** A call in the client's own way, which repeats arguments in headers. No server asks in the middle of it. */
-function callByClient(client: Client, tool: ListedTool, request: CallRequest): ToolCall {
+function callByClient(client: Client, tool: McpToolEntry, request: CallRequest): ToolCall {
   const { params, timeoutMs, onprogress } = request;
   const stop = new AbortController();
   const { promise, resolve, reject } = Promise.withResolvers<object>();

@@ -24,7 +24,7 @@ export const listedToolSchema = z.looseObject({
     .optional()
     .catch(undefined),
 });
-export type ListedTool = z.infer<typeof listedToolSchema>;
+export type McpToolEntry = z.infer<typeof listedToolSchema>;
 
 export type Unusable = { readonly tool: string; readonly reason: string };
 
@@ -33,7 +33,7 @@ export type Catalogue = {
   readonly tools: readonly Tool[];
   readonly unusable: readonly Unusable[];
   /** By the server's own names. */
-  readonly listed: ReadonlyMap<string, ListedTool>;
+  readonly listed: ReadonlyMap<string, McpToolEntry>;
   /** What was made of each schema, by its text, so that another listing need not make it again. */
   readonly converted: ReadonlyMap<string, ConvertedSchema>;
 };
@@ -46,7 +46,7 @@ export type CatalogueOptions = {
   /** For a call altogether; the tool's own time and what it takes to connect. */
   readonly timeoutMs: number;
   readonly before: Catalogue;
-  readonly execute: (tool: ListedTool, input: unknown, context: ToolContext) => Promise<ToolResult>;
+  readonly execute: (tool: McpToolEntry, input: unknown, context: ToolContext) => Promise<ToolResult>;
 };
 
 const mostDescription = 8000;
@@ -57,14 +57,14 @@ export async function makeCatalogue(listing: readonly unknown[], options: Catalo
   const globs = config.tools ?? [];
   const isTaken = selectsByGlobs(globs.every((glob) => glob.startsWith("!")) ? ["*", ...globs] : globs);
   const unusable: Unusable[] = [];
-  const listed = new Map<string, ListedTool>();
+  const listed = new Map<string, McpToolEntry>();
   for (const [at, each] of listing.entries()) {
     const parsed = listedToolSchema.safeParse(each);
     if (!parsed.success) unusable.push({ tool: `#${at + 1}`, reason: "it has no usable name" });
     else if (isTaken(parsed.data.name)) listed.set(parsed.data.name, parsed.data);
   }
   const converted = new Map<string, ConvertedSchema>();
-  const usable: { tool: ListedTool; schema: ConvertedSchema }[] = [];
+  const usable: { tool: McpToolEntry; schema: ConvertedSchema }[] = [];
   for (const tool of listed.values()) {
     try {
       if (config.command === undefined) checkHeaderParameters(tool.inputSchema);
@@ -95,7 +95,7 @@ function makeTool(
     config,
     timeoutMs,
     execute,
-  }: CatalogueOptions & { tool: ListedTool; schema: ConvertedSchema },
+  }: CatalogueOptions & { tool: McpToolEntry; schema: ConvertedSchema },
 ): Tool {
   return {
     name,
@@ -115,7 +115,7 @@ function makeTool(
 }
 
 function descriptionOf(
-  { name, title, description, annotations }: ListedTool,
+  { name, title, description, annotations }: McpToolEntry,
   { server, note }: { server: string; note?: string | undefined },
 ): string {
   const text = description?.trim() || title || annotations?.title || `The tool ${name} of ${server}.`;
@@ -128,7 +128,7 @@ function descriptionOf(
  * destroy; so a person is asked, who can answer "always". The operator's word counts more than the server's.
  */
 export function natureOf(
-  { name, annotations }: ListedTool,
+  { name, annotations }: McpToolEntry,
   { effects = {} }: McpServerConfig,
 ): Pick<Tool, "effect" | "destructive" | "sendsOut" | "idempotent"> {
   const { readOnlyHint, destructiveHint = true, idempotentHint = false } = annotations ?? {};

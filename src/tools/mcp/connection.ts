@@ -5,12 +5,12 @@ import { createGuardedFetch, type GuardedFetch } from "../../egress/guarded-fetc
 import { Unavailable } from "../../protocol/base/errors.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import { type McpServerConfig, type McpServerState, transportOf } from "../../protocol/agents/mcp-servers.ts";
-import type { Tool, ToolContext, ToolResult, Waiting } from "../../protocol/agents/tools.ts";
+import type { Tool, ToolContext, ToolResult, WaitOptions } from "../../protocol/agents/tools.ts";
 import { HeldCalls } from "./server-questions.ts";
 import { type Arriving, before } from "./arriving.ts";
 import { callListed } from "./call-server-tool.ts";
-import { type Outcome, type Failure, failureOf, reasonOf, SignInNeeded } from "./failures.ts";
-import { type ListedTool, natureOf } from "./catalogue.ts";
+import { type CallAttemptOutcome, type Failure, failureOf, reasonOf, SignInNeeded } from "./failures.ts";
+import { type McpToolEntry, natureOf } from "./catalogue.ts";
 import { ConnectionPhase } from "./connection-phase.ts";
 
 import { Offer } from "./listed-tools.ts";
@@ -34,7 +34,7 @@ export type ConnectionOptions = {
   /** Time between tries, first and at most; of tests, shorter. */
   readonly backoffMs?: readonly [first: number, most: number];
   /** Where calls are kept that wait for a person; its own when absent. */
-  readonly held?: HeldCalls<Outcome>;
+  readonly held?: HeldCalls<CallAttemptOutcome>;
   /** How long a server of the older protocol waits for a person in the middle of a call; of tests, shorter. */
   readonly patienceMs?: number;
 };
@@ -58,13 +58,13 @@ type Lease = OpenClient & { users: number; retired: boolean; readonly since: num
  * One server as one user (or none) sees it: its connection, which comes and goes, and what it offered last, which stays.
  * Connecting, listing and waiting after failures each happen once at a time, whoever asks.
  */
-export class Connection {
+export class McpConnection {
   private readonly options: ConnectionOptions;
   private readonly timeoutMs: number;
   private readonly waitMs: number;
   private readonly web: GuardedFetch | undefined;
   private readonly stopped = new AbortController();
-  private readonly held: HeldCalls<Outcome>;
+  private readonly held: HeldCalls<CallAttemptOutcome>;
   private readonly phase: ConnectionPhase;
   private readonly offer: Offer;
   private lease: Lease | undefined;
@@ -156,7 +156,7 @@ export class Connection {
   }
 
   /** As `ToolSource.wait`. A user who must sign in first is told so by the call. */
-  wait(waiting: Waiting): Promise<string | undefined> | undefined {
+  wait(waiting: WaitOptions): Promise<string | undefined> | undefined {
     if (this.lease || (this.phase.isResting && this.phase.is("sign-in needed"))) return undefined;
     const absent = (error: unknown) => {
       const { server } = this.options;
@@ -293,7 +293,7 @@ export class Connection {
     if (this.lease) await this.offer.refresh(this.lease);
   }
 
-  private call(tool: ListedTool, input: unknown, context: ToolContext): Promise<ToolResult> {
+  private call(tool: McpToolEntry, input: unknown, context: ToolContext): Promise<ToolResult> {
     const { server, config, signInLink, patienceMs = defaultPatienceMs } = this.options;
     const { effect, idempotent } = natureOf(tool, config);
     const { signal, progress: tell } = context;

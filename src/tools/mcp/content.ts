@@ -21,7 +21,7 @@ const blockSchema = z.discriminatedUnion("type", [
   }),
 ]);
 const metaSchema = z.object({ "colloquy/outside": z.array(z.string()).min(1) });
-type Block = z.infer<typeof blockSchema>;
+type ContentBlock = z.infer<typeof blockSchema>;
 
 /** What a client can show of an image, a sound or a file; `data` is base64. */
 export type Media = {
@@ -81,7 +81,7 @@ function outsideIn(meta: unknown): Pick<ToolResult, "untrusted" | "from"> {
   return data ? { untrusted: true, from: data["colloquy/outside"] } : {};
 }
 
-function blockOf(content: unknown): Block | undefined {
+function blockOf(content: unknown): ContentBlock | undefined {
   if (typeof content !== "object" || content === null) return undefined;
   // Nearly all are; the schema costs many times as much.
   if ("type" in content && content.type === "text" && "text" in content && typeof content.text === "string")
@@ -90,7 +90,7 @@ function blockOf(content: unknown): Block | undefined {
 }
 
 function textOf(
-  block: Block,
+  block: ContentBlock,
   {
     media,
     keep,

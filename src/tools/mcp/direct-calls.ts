@@ -1,24 +1,24 @@
 import type { AuthProvider, JSONRPCRequest, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { responseOf } from "../../egress/answer-response.ts";
-import type { Answer } from "../../egress/exchange.ts";
-import type { FetchInit, GuardedFetch, Post } from "../../egress/guarded-fetch.ts";
+import type { EgressResponse } from "../../egress/exchange.ts";
+import type { FetchInit, GuardedFetch, GuardedPost } from "../../egress/guarded-fetch.ts";
 import { readResult } from "./first-result.ts";
 
 export type ShortWayOptions = {
   readonly url: URL;
-  readonly post: Post;
+  readonly post: GuardedPost;
   readonly headers: Readonly<Record<string, string>>;
   readonly auth: AuthProvider | undefined;
 };
 
-type Connected = {
+type McpTransportState = {
   readonly transport: Pick<StreamableHTTPClientTransport, "sessionId" | "protocolVersion">;
   /** Of the newer protocol, where a request says in its headers what it is. */
   readonly isModern: boolean;
 };
 
 /** Whose request it is; hears how to break it off. */
-type Asking = { readonly isDone: boolean; stop: ((reason: unknown) => void) | undefined };
+type PendingRequest = { readonly isDone: boolean; stop: ((reason: unknown) => void) | undefined };
 
 /** What may stand in a header as it is. */
 const plainName = /^[!-~]+$/;
@@ -30,7 +30,10 @@ const encodedName = /^=\?/;
  */
 export class ShortWay {
   private readonly options: ShortWayOptions;
-  private readonly handed = new Map<string, { readonly answer: Answer; readonly stop: (reason: unknown) => void }>();
+  private readonly handed = new Map<
+    string,
+    { readonly answer: EgressResponse; readonly stop: (reason: unknown) => void }
+  >();
   private headers: Readonly<Record<string, string>> = {};
   private isModern = false;
 
@@ -39,7 +42,7 @@ export class ShortWay {
   }
 
   /** What goes along with every request is known from now on. */
-  connected({ transport, isModern }: Connected): void {
+  connected({ transport, isModern }: McpTransportState): void {
     this.isModern = isModern;
     const { sessionId, protocolVersion } = transport;
     // As the transport makes them.
@@ -58,7 +61,7 @@ export class ShortWay {
   }
 
   /** The result; undefined: what came instead waits for the transport, or the call has ended. */
-  async ask(message: JSONRPCRequest, call: Asking): Promise<object | undefined> {
+  async ask(message: JSONRPCRequest, call: PendingRequest): Promise<object | undefined> {
     const { url, post, auth } = this.options;
     const token = auth ? await auth.token() : undefined;
     if (call.isDone) return undefined;

@@ -21,7 +21,7 @@ const stateSchema = z.object({
   open: z.array(z.object({ key: z.string(), message: z.string(), schema: z.record(z.string(), z.unknown()) })),
   responses: z.record(z.string(), z.unknown()),
 });
-type State = z.infer<typeof stateSchema>;
+type ElicitationState = z.infer<typeof stateSchema>;
 
 export const longestText = 4000;
 
@@ -49,7 +49,7 @@ export function questionIn(answer: unknown): ToolResult | undefined {
   const parsed = inputRequiredSchema.safeParse(answer);
   if (!parsed.success) return errorResult("The tool asks for something, but not in a form that can be understood.");
   const { inputRequests, requestState } = parsed.data;
-  const open: State["open"] = [];
+  const open: ElicitationState["open"] = [];
   for (const [key, { method, params }] of Object.entries(inputRequests)) {
     const form = formSchema.safeParse(params);
     if (method !== "elicitation/create" || !form.success)
@@ -61,7 +61,11 @@ export function questionIn(answer: unknown): ToolResult | undefined {
   return { content: ask.text, ask };
 }
 
-function questionOf({ open, ...kept }: Pick<State, "open" | "responses" | "requestState">): ToolQuestion {
-  const [{ key, message, schema }, ...rest] = open as [State["open"][number], ...State["open"]];
-  return { text: message.slice(0, longestText), schema, state: { ...kept, asked: key, open: rest } satisfies State };
+function questionOf({ open, ...kept }: Pick<ElicitationState, "open" | "responses" | "requestState">): ToolQuestion {
+  const [{ key, message, schema }, ...rest] = open as [ElicitationState["open"][number], ...ElicitationState["open"]];
+  return {
+    text: message.slice(0, longestText),
+    schema,
+    state: { ...kept, asked: key, open: rest } satisfies ElicitationState,
+  };
 }

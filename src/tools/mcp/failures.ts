@@ -95,7 +95,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** What became of one try of a call. */
-export type Outcome = Failure | { readonly kind: "answer"; readonly result: ToolResult };
+export type CallAttemptOutcome = Failure | { readonly kind: "answer"; readonly result: ToolResult };
 
 /** 401: a server is used as its user, who is not signed in there, or not any more. */
 export class SignInNeeded extends ColloquyError {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { responseOf } from "../../egress/answer-response.ts";
-import type { Answer } from "../../egress/exchange.ts";
+import type { EgressResponse } from "../../egress/exchange.ts";
 import { readResult } from "./first-result.ts";
 
 const answer = { jsonrpc: "2.0", id: 7, result: { content: [{ type: "text", text: "größer\n\nline" }] } };
@@ -23,7 +23,7 @@ async function received(chunks: readonly (string | Uint8Array)[], { type = event
   };
   const isStream = type === events;
   const answer = { status, headers, ...(isStream ? { reader } : { bytes: Buffer.concat(left) }) };
-  const read = await readResult(answer as Answer, 7);
+  const read = await readResult(answer as EgressResponse, 7);
   if ("result" in read) return { delivered: [read.result], closed: closed.promise };
   const response = responseOf(read.other);
   assert.equal(response.status, status);

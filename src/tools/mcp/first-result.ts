@@ -1,8 +1,8 @@
 import type { JSONRPCResultResponse } from "@modelcontextprotocol/client";
-import type { Answer, ByteReader } from "../../egress/exchange.ts";
+import type { EgressResponse, ByteReader } from "../../egress/exchange.ts";
 
 /** A result, or the answer as it was for those who read all of it. */
-export type Read = { readonly result: JSONRPCResultResponse } | { readonly other: Answer };
+export type Read = { readonly result: JSONRPCResultResponse } | { readonly other: EgressResponse };
 
 /** How long a server may keep a stream open after the answer that it was for. */
 const lingerMs = 1000;
@@ -12,7 +12,7 @@ const blankLine = /\r\n\r\n|\n\n|\r\r/;
  * Most servers answer a call with nothing but its result, as JSON or in a stream of events. Such a result is read here; all
  * else is left to the client's own transport, whose reading costs as much as the call itself.
  */
-export async function readResult(answer: Answer, id: number): Promise<Read> {
+export async function readResult(answer: EgressResponse, id: number): Promise<Read> {
   const other: Read = { other: answer };
   if (answer.status !== 200) return other;
   if (!("reader" in answer)) {

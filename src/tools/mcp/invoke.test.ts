@@ -13,13 +13,13 @@ after(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
 });
 
-type Asked = { readonly tool: string; readonly args: unknown; readonly key: string | string[] | undefined };
+type Invocation = { readonly tool: string; readonly args: unknown; readonly key: string | string[] | undefined };
 
 async function bridge(
-  answer: (response: ServerResponse, asked: Asked) => unknown,
+  answer: (response: ServerResponse, asked: Invocation) => unknown,
   config: Partial<McpServerConfig> = {},
 ) {
-  const asked: Asked[] = [];
+  const asked: Invocation[] = [];
   const server = createServer((request: IncomingMessage, response) => {
     if (request.url !== "/invoke") return void response.writeHead(404).end();
     let body = "";

@@ -12,12 +12,12 @@ import {
 import type { Tool, ToolSource } from "../../protocol/agents/tools.ts";
 import { tokensOfTool } from "../core/tool-tokens.ts";
 import { HeldCalls } from "./server-questions.ts";
-import type { Outcome } from "./failures.ts";
-import { Connection, type ConnectionOptions } from "./connection.ts";
+import type { CallAttemptOutcome } from "./failures.ts";
+import { McpConnection, type ConnectionOptions } from "./connection.ts";
 import { InvokeServer } from "./invoke.ts";
 
 /** How a server is signed in to as a user; whoever has the same `user` shares a connection. */
-export type Credentials = {
+export type UserSignIn = {
   readonly user: string;
   readonly auth: AuthProvider;
   /** Sees all that the server answers. */
@@ -41,7 +41,7 @@ export type McpOptions = {
   /** When to connect in the background, at once if absent. Whoever needs a server before connects to it then. */
   readonly after?: Promise<unknown>;
   /** Of servers that are signed in to as the user; undefined: the server is the same for all. */
-  readonly credentialsFor?: (server: NamedServer, caller: Caller) => Credentials | undefined;
+  readonly credentialsFor?: (server: NamedServer, caller: Caller) => UserSignIn | undefined;
   readonly backoffMs?: readonly [first: number, most: number];
   readonly patienceMs?: number;
 };
@@ -87,7 +87,7 @@ export const defaultServers: McpServersConfig = {
 
 const mostUsers = 200;
 
-type Server = {
+type ConnectedServer = {
   readonly name: string;
   readonly config: McpServerConfig;
   readonly source: ToolSource;
@@ -101,13 +101,13 @@ type Server = {
 
 /** Connects to servers in the background; programs are started when somebody needs them. */
 export function createMcpServers(options: McpOptions): McpServers {
-  const held = new HeldCalls<Outcome>();
-  const servers = new Map<string, Server>();
+  const held = new HeldCalls<CallAttemptOutcome>();
+  const servers = new Map<string, ConnectedServer>();
   const sources: ToolSource[] = [];
   /** Replaced or gone, with calls at work. */
-  const retiring = new Set<Server>();
+  const retiring = new Set<ConnectedServer>();
 
-  async function retire(server: Server): Promise<void> {
+  async function retire(server: ConnectedServer): Promise<void> {
     retiring.add(server);
     await server.retire().finally(() => retiring.delete(server));
   }
@@ -187,12 +187,12 @@ function startServer(
   name: string,
   config: McpServerConfig,
   options: McpOptions & Pick<ConnectionOptions, "held">,
-): Server {
+): ConnectedServer {
   if (config.disabled) return idleServer(name, config);
   return transportOf(config) === "invoke" ? invokeServer(name, config) : mcpServer(name, config, options);
 }
 
-function idleServer(name: string, config: McpServerConfig): Server {
+function idleServer(name: string, config: McpServerConfig): ConnectedServer {
   const since = new Date().toISOString();
   const none: readonly Tool[] = [];
   return {
@@ -213,7 +213,7 @@ function idleServer(name: string, config: McpServerConfig): Server {
   };
 }
 
-function invokeServer(name: string, config: McpServerConfig): Server {
+function invokeServer(name: string, config: McpServerConfig): ConnectedServer {
   const isDefault = config === defaultServers[name];
   const server = new InvokeServer(name, config, { isDefault });
   // One that nobody configured would be a riddle to agents that have all tools.
@@ -239,19 +239,19 @@ function mcpServer(
   name: string,
   config: McpServerConfig,
   options: McpOptions & Pick<ConnectionOptions, "held">,
-): Server {
+): ConnectedServer {
   const { credentialsFor } = options;
-  const shared = new Connection({ ...options, server: name, config });
-  const byUser = new Map<string, Connection>();
+  const shared = new McpConnection({ ...options, server: name, config });
+  const byUser = new Map<string, McpConnection>();
   /** Too many are signed in: these had calls at work. */
-  const retired = new Set<Connection>();
+  const retired = new Set<McpConnection>();
   const all = () => [shared, ...byUser.values(), ...retired];
-  const connectionFor = (caller: Caller | undefined): Connection => {
+  const connectionFor = (caller: Caller | undefined): McpConnection => {
     const credentials = caller && credentialsFor?.({ name, config }, caller);
     if (!credentials) return shared;
     const { user, auth, watch, link } = credentials;
     const known = byUser.get(user);
-    const connection = known ?? new Connection({ ...options, server: name, config, auth, watch, signInLink: link });
+    const connection = known ?? new McpConnection({ ...options, server: name, config, auth, watch, signInLink: link });
     // The last one asked for is the last to go.
     byUser.delete(user);
     byUser.set(user, connection);

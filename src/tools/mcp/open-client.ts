@@ -7,18 +7,18 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
-import type { GuardedFetch, Post } from "../../egress/guarded-fetch.ts";
+import type { GuardedFetch, GuardedPost } from "../../egress/guarded-fetch.ts";
 import { messageOf } from "../../protocol/base/errors.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import { type McpServerConfig, type McpTransport, transportOf } from "../../protocol/agents/mcp-servers.ts";
 import { OpenCalls } from "./server-questions.ts";
-import type { Outcome } from "./failures.ts";
+import type { CallAttemptOutcome } from "./failures.ts";
 import { ShortWay } from "./direct-calls.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { watchRequests } from "./watched-transport.ts";
 
-export type OpenOptions = {
+export type McpClientOptions = {
   readonly server: string;
   readonly config: McpServerConfig;
   readonly version: string;
@@ -26,7 +26,7 @@ export type OpenOptions = {
   readonly environment: Readonly<Record<string, string>>;
   readonly fetch: GuardedFetch["fetch"];
   /** Past `fetch`, where there is such a way. */
-  readonly post?: Post | undefined;
+  readonly post?: GuardedPost | undefined;
   /** Sees all that the server answers. */
   readonly watch?: ((fetch: GuardedFetch["fetch"]) => GuardedFetch["fetch"]) | undefined;
   readonly auth?: AuthProvider | undefined;
@@ -44,7 +44,7 @@ export type OpenClient = {
   readonly transport: McpTransport;
   readonly calls: ToolCalls;
   /** In the older protocol, where a server may ask in the middle of a call. */
-  readonly asking: OpenCalls<Outcome>;
+  readonly asking: OpenCalls<CallAttemptOutcome>;
   readonly close: () => Promise<void>;
 };
 
@@ -53,7 +53,7 @@ const probeTimeoutMs = 3000;
 const farewellMs = 1000;
 
 /** Connects and agrees on a protocol: the newest that both speak. Throws what the client throws, within `timeoutMs`. */
-export async function openClient(options: OpenOptions): Promise<OpenClient> {
+export async function openClient(options: McpClientOptions): Promise<OpenClient> {
   const { config, server } = options;
   const kind = transportOf(config);
   if (kind === "stdio") return openProgram(options);
@@ -69,7 +69,7 @@ export async function openClient(options: OpenOptions): Promise<OpenClient> {
   }
 }
 
-async function openProgram(options: OpenOptions): Promise<OpenClient> {
+async function openProgram(options: McpClientOptions): Promise<OpenClient> {
   const { server, config, environment, log, maxBytes, isLegacy, signal } = options;
   const { command = "", args = [], env = {}, cwd } = config;
   const start = async (legacy: boolean): Promise<OpenClient> => {
@@ -102,7 +102,7 @@ async function openProgram(options: OpenOptions): Promise<OpenClient> {
   }
 }
 
-async function openHttp(options: OpenOptions, url: URL): Promise<OpenClient> {
+async function openHttp(options: McpClientOptions, url: URL): Promise<OpenClient> {
   const { config, post, auth, watch } = options;
   const shortWay = post && new ShortWay({ url, post, headers: config.headers ?? {}, auth });
   const fetch = shortWay?.handing(options.fetch) ?? options.fetch;
@@ -128,7 +128,7 @@ async function openHttp(options: OpenOptions, url: URL): Promise<OpenClient> {
   };
 }
 
-async function openSse(options: OpenOptions, url: URL): Promise<OpenClient> {
+async function openSse(options: McpClientOptions, url: URL): Promise<OpenClient> {
   const fetch = options.watch?.(options.fetch) ?? options.fetch;
   const transport = new SSEClientTransport(url, httpOptions({ ...options, fetch }));
   const { client, ...calls } = clientOf({ ...options, isLegacy: true }, { transport });
@@ -141,7 +141,7 @@ async function openSse(options: OpenOptions, url: URL): Promise<OpenClient> {
   return { client, ...calls, transport: "sse", close: () => client.close() };
 }
 
-function httpOptions({ config, fetch, auth }: OpenOptions) {
+function httpOptions({ config, fetch, auth }: McpClientOptions) {
   return {
     fetch,
     requestInit: { headers: config.headers ?? {} },
@@ -150,7 +150,7 @@ function httpOptions({ config, fetch, auth }: OpenOptions) {
 }
 
 function clientOf(
-  { version, isLegacy }: OpenOptions,
+  { version, isLegacy }: McpClientOptions,
   { transport, shortWay }: { readonly transport: Transport; readonly shortWay?: ShortWay | undefined },
 ) {
   const about = { name: "colloquy", version };
@@ -161,7 +161,7 @@ function clientOf(
     capabilities,
     inputRequired: { autoFulfill: false },
   });
-  const asking = new OpenCalls<Outcome>();
+  const asking = new OpenCalls<CallAttemptOutcome>();
   // The newer protocol ends the call for the question; in the older one the call waits.
   client.setRequestHandler("elicitation/create", ({ params }) => asking.ask(params));
   return { client, asking, calls: new ToolCalls({ client, transport, about, capabilities, shortWay }) };
@@ -171,7 +171,7 @@ function clientOf(
 async function connect(
   client: Client,
   transport: Parameters<Client["connect"]>[0],
-  { timeoutMs, server, signal }: OpenOptions,
+  { timeoutMs, server, signal }: McpClientOptions,
 ) {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`${server} did not answer within ${timeoutMs} ms.`)), timeoutMs);

@@ -2,7 +2,7 @@ import type { GuardedFetch } from "../../egress/guarded-fetch.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Tool, ToolSource } from "../../protocol/agents/tools.ts";
-import { Connection } from "./connection.ts";
+import { McpConnection } from "./connection.ts";
 
 export type OwnServerOptions = {
   /** Its tools are named `<name>_…`. */
@@ -25,14 +25,14 @@ const none: readonly Tool[] = [];
  * idempotency key, so a call whose outcome nobody knows is made again; and an agent has its tools by a glob of their own only.
  */
 export function createOwnServer({ name, version, log, unasked = [], fetchFor }: OwnServerOptions): OwnServer {
-  const byUser = new Map<string, Connection>();
+  const byUser = new Map<string, McpConnection>();
   const ownTools = new WeakMap<readonly Tool[], readonly Tool[]>();
 
-  function connectionFor(caller: Caller): Connection {
+  function connectionFor(caller: Caller): McpConnection {
     const known = byUser.get(caller.userId);
     const connection =
       known ??
-      new Connection({
+      new McpConnection({
         server: name,
         // Nothing is looked up at this address: every request goes to `fetch`.
         config: { url: `http://localhost/mcp/${name}`, transport: "streamable-http", trusted: true },

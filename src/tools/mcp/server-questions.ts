@@ -6,8 +6,10 @@ import { formSchema, longestText } from "./elicitation.ts";
 import type { ToolCall } from "./tool-calls.ts";
 
 /** What a server hears of a person. */
-export type Heard = { action: "accept"; content: z.infer<typeof contentSchema> } | { action: "decline" | "cancel" };
-type Asked = { readonly text: string; readonly schema: z.infer<typeof formSchema>["requestedSchema"] };
+export type ElicitationAnswer =
+  | { action: "accept"; content: z.infer<typeof contentSchema> }
+  | { action: "decline" | "cancel" };
+type ElicitationForm = { readonly text: string; readonly schema: z.infer<typeof formSchema>["requestedSchema"] };
 
 const contentSchema = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
 /** `call`: of which it is a question; `asked`: which one; `key`: the idempotency key that the call was made with. */
@@ -21,7 +23,7 @@ export function askingCallOf(answers: readonly ToolAnswer[]): z.infer<typeof sta
   return answers.length === 0 ? undefined : stateSchema.safeParse(answers.at(-1)?.state).data;
 }
 
-export function heardOf({ decision, data }: ToolAnswer): Heard {
+export function heardOf({ decision, data }: ToolAnswer): ElicitationAnswer {
   const content = contentSchema.safeParse(data ?? {});
   return decision === "answer" && content.success ? { action: "accept", content: content.data } : { action: "decline" };
 }
@@ -35,7 +37,7 @@ export type AskingOptions = {
 };
 
 /** What was asked of the server, and what became of it. */
-export type Begun<Outcome> = {
+export type ServerRequest<Outcome> = {
   readonly call: Pick<ToolCall, "cancel" | "hold" | "goOn">;
   readonly outcome: Promise<Outcome>;
 };
@@ -45,14 +47,14 @@ export class AskingCall<Outcome> {
   /** The server went on before a person answered. */
   wentOn = false;
   private readonly options: AskingOptions;
-  private readonly begun: Begun<Outcome>;
+  private readonly begun: ServerRequest<Outcome>;
   private question: ToolQuestion | undefined;
   private tell: ((question: ToolQuestion) => void) | undefined;
-  private heard: ((heard: Heard) => void) | undefined;
+  private heard: ((heard: ElicitationAnswer) => void) | undefined;
   private patience: NodeJS.Timeout | undefined;
   private ownId: string | undefined;
 
-  constructor(options: AskingOptions, begun: Begun<Outcome>) {
+  constructor(options: AskingOptions, begun: ServerRequest<Outcome>) {
     this.options = options;
     this.begun = begun;
   }
@@ -95,14 +97,14 @@ export class AskingCall<Outcome> {
   }
 
   /** For the server: resolves when a person has answered, or nobody does. */
-  ask({ text, schema }: Asked): Promise<Heard> {
+  ask({ text, schema }: ElicitationForm): Promise<ElicitationAnswer> {
     const { answers, key, patienceMs } = this.options;
     const asked = createHash("sha256")
       .update(JSON.stringify([text, schema]))
       .digest("base64url");
     const known = answers.find(({ state }) => stateSchema.safeParse(state).data?.asked === asked);
     if (known) return Promise.resolve(heardOf(known));
-    const { promise, resolve } = Promise.withResolvers<Heard>();
+    const { promise, resolve } = Promise.withResolvers<ElicitationAnswer>();
     this.heard = resolve;
     this.begun.call.hold();
     this.patience = setTimeout(() => {
@@ -120,7 +122,7 @@ export class AskingCall<Outcome> {
     this.begun.call.cancel(reason);
   }
 
-  answer(heard: Heard): void {
+  answer(heard: ElicitationAnswer): void {
     if (!this.heard) return;
     clearTimeout(this.patience);
     this.begun.call.goOn();
@@ -142,7 +144,7 @@ export class AskingCall<Outcome> {
 export class OpenCalls<Outcome> {
   private readonly calls = new Set<AskingCall<Outcome>>();
 
-  add(options: AskingOptions, begun: Begun<Outcome>): AskingCall<Outcome> {
+  add(options: AskingOptions, begun: ServerRequest<Outcome>): AskingCall<Outcome> {
     const call = new AskingCall(options, begun);
     this.calls.add(call);
     const ended = () => {
@@ -159,7 +161,7 @@ export class OpenCalls<Outcome> {
   }
 
   /** Asks whoever's call it is. Throws if that can't be told. */
-  ask(params: unknown): Promise<Heard> {
+  ask(params: unknown): Promise<ElicitationAnswer> {
     const form = formSchema.safeParse(params);
     if (!form.success) throw new Error("Only forms can be put to a person here.");
     const [call, other] = [...this.calls].filter(({ isAsking }) => !isAsking);

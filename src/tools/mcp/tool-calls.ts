@@ -16,13 +16,13 @@ import { messageOf } from "../../protocol/base/errors.ts";
 import { timeOut } from "./failures.ts";
 import type { ShortWay } from "./direct-calls.ts";
 
-export type Progress = { readonly progress: number; readonly total?: number; readonly message?: string };
+export type CallProgress = { readonly progress: number; readonly total?: number; readonly message?: string };
 
 export type CallRequest = {
   /** As the protocol has them; what goes along with each request is added. */
   readonly params: CallToolRequest["params"];
   readonly timeoutMs: number;
-  readonly onprogress: (progress: Progress) => void;
+  readonly onprogress: (progress: CallProgress) => void;
 };
 
 /** A call that a server is asked to do. */

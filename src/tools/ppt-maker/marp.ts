@@ -8,7 +8,7 @@ export const marpInstall = "npm install -g @marp-team/marp-cli@4.5.1";
 export const chromiumInstall = "apt-get install chromium fonts-dejavu-core";
 
 export const formats = ["html", "pdf", "pptx"] as const;
-export type Format = (typeof formats)[number];
+export type DeckFormat = (typeof formats)[number];
 
 export type Marp = {
   readonly program: NpmProgram;

@@ -14,7 +14,7 @@ import {
   conversionMs,
   convert,
   findMarp,
-  type Format,
+  type DeckFormat,
   formats,
   type Marp,
   marpInstall,
@@ -52,7 +52,7 @@ const input = z
     name: z.string().min(1).max(100).optional().describe("Of the files, without an ending"),
   })
   .strict();
-type Input = z.output<typeof input>;
+type DeckInput = z.output<typeof input>;
 
 export function pptMakerTool(place: PptMakerPlace): Tool {
   return defineTool({
@@ -71,7 +71,7 @@ export function pptMakerTool(place: PptMakerPlace): Tool {
   });
 }
 
-async function makeSlides(place: PptMakerPlace, asked: Input, context: ToolContext): Promise<ToolResult> {
+async function makeSlides(place: PptMakerPlace, asked: DeckInput, context: ToolContext): Promise<ToolResult> {
   const workspace = await place.workspaces.open(context.rootThreadId);
   const before = await workspace.snapshot();
   const deck = await writeDeck(place, asked, { context, workspace });
@@ -93,10 +93,10 @@ async function makeSlides(place: PptMakerPlace, asked: Input, context: ToolConte
   };
 }
 
-type Surroundings = { readonly context: ToolContext; readonly workspace: Workspace };
+type DeckContext = { readonly context: ToolContext; readonly workspace: Workspace };
 
 /** By the model, of instructions; or the one that is there, as it is. */
-async function writeDeck(place: PptMakerPlace, asked: Input, { context, workspace }: Surroundings): Promise<string> {
+async function writeDeck(place: PptMakerPlace, asked: DeckInput, { context, workspace }: DeckContext): Promise<string> {
   const { instructions, slides = usualSlides, theme } = asked;
   const present = asked.deck === undefined ? undefined : await readDeck(workspace, asked.deck);
   if (instructions === undefined && present === undefined)
@@ -121,16 +121,16 @@ async function readDeck(workspace: Workspace, path: string): Promise<string> {
   return content.toString();
 }
 
-type Wanted = { readonly deck: string; readonly name: string; readonly formats: readonly Format[] };
-type Outcome = { readonly notMade: ReadonlyMap<Format, string>; readonly notes: readonly string[] };
+type DeckRequest = { readonly deck: string; readonly name: string; readonly formats: readonly DeckFormat[] };
+type ConversionOutcome = { readonly notMade: ReadonlyMap<DeckFormat, string>; readonly notes: readonly string[] };
 
 /** What can't be made is told, with what would help; the rest is made. */
 async function convertAll(
   place: PptMakerPlace,
-  wanted: Wanted,
-  { context, workspace }: Surroundings,
-): Promise<Outcome> {
-  const notMade = new Map<Format, string>();
+  wanted: DeckRequest,
+  { context, workspace }: DeckContext,
+): Promise<ConversionOutcome> {
+  const notMade = new Map<DeckFormat, string>();
   const notes: string[] = [];
   const ready = await findWhatItTakes(place);
   if ("reason" in ready) return { notMade: new Map(wanted.formats.map((format) => [format, ready.reason])), notes };

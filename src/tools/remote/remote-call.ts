@@ -22,12 +22,12 @@ export type RemoteServer = {
   readonly onLost: (reason: string) => void;
 };
 
-type Called = Pick<Tool, "name" | "effect" | "scope">;
+type RemoteTool = Pick<Tool, "name" | "effect" | "scope">;
 
 /** Calls a tool of the other server; our ledger's key goes with it, and a closed connection stops it there. */
 export async function callRemote(
   server: RemoteServer,
-  tool: Called,
+  tool: RemoteTool,
   { input, context }: { readonly input: unknown; readonly context: ToolContext },
 ): Promise<ToolResult> {
   const relay = server.grantRelay(context.step);
@@ -75,11 +75,11 @@ export async function askRemote(server: RemoteServer, context: ToolContext): Pro
 }
 
 /** Of what works in a sandbox only files may be half written, which whoever looks sees. */
-function isWriteElsewhere({ effect, scope }: Called): boolean {
+function isWriteElsewhere({ effect, scope }: RemoteTool): boolean {
   return effect === "write" && scope === "remote";
 }
 
-function failed({ origin, onLost }: RemoteServer, tool: Called, error: unknown): ToolResult {
+function failed({ origin, onLost }: RemoteServer, tool: RemoteTool, error: unknown): ToolResult {
   const { host } = new URL(origin);
   const isSent = !(
     error instanceof ColloquyError && ["unreachable", "address_refused", "url_refused"].includes(error.code)

@@ -2,7 +2,7 @@ import type { TaigaToken } from "../../protocol/threads/taiga.ts";
 import type { Caller, Standing } from "../../protocol/base/callers.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { RightsSource } from "../../protocol/agents/tools.ts";
-import type { PageRequest, TaigaClient, TaigaRequest } from "./client.ts";
+import type { TaigaPageRequest, TaigaApi, TaigaRequest } from "./client.ts";
 import { TaigaFailure } from "./failure.ts";
 import { readProject, type TaigaProject } from "./project.ts";
 import { createSession, type TaigaLogin, type TaigaSession } from "./session.ts";
@@ -11,7 +11,7 @@ import { createSession, type TaigaLogin, type TaigaSession } from "./session.ts"
 export const taigaSystem = "taiga";
 
 export type AccessOptions = {
-  readonly client: TaigaClient;
+  readonly client: TaigaApi;
   /** The operator's own login; for administrators of this server who bring none. */
   readonly login?: TaigaLogin | undefined;
   /** The project that is worked on where a request names none; with the operator's login only. */
@@ -31,21 +31,21 @@ export type Desk = {
   readonly project: TaigaProject;
   /** After a 403 the rights are read anew. */
   ask(request: TaigaRequest): Promise<unknown>;
-  pages(list: PageRequest, take: (rows: readonly unknown[]) => boolean): Promise<boolean>;
+  pages(list: TaigaPageRequest, take: (rows: readonly unknown[]) => boolean): Promise<boolean>;
 };
 
 export type TaigaAccess = RightsSource & {
   /** For a request with a token of its own. `secret` is what its run must keep. Throws TaigaFailure. */
-  enter(token: TaigaToken | undefined, place: string, signal: AbortSignal): Promise<Entered>;
+  enter(token: TaigaToken | undefined, place: string, signal: AbortSignal): Promise<ProjectAccess>;
   /** Throws TaigaFailure where the caller works on no project. */
   open(caller: Caller, signal: AbortSignal): Promise<Desk>;
   /** Why nothing may be done there. */
   problem(caller: Caller): string | undefined;
 };
-export type Entered = { readonly standing: Standing; readonly project: TaigaProject; readonly secret?: string };
+export type ProjectAccess = { readonly standing: Standing; readonly project: TaigaProject; readonly secret?: string };
 
 type Visit = { session: TaigaSession; token: TaigaToken; run: string | undefined };
-type Known = { project?: TaigaProject; problem?: string; readAt: number; reading?: Promise<void> | undefined };
+type CachedProject = { project?: TaigaProject; problem?: string; readAt: number; reading?: Promise<void> | undefined };
 
 const mostKept = 1000;
 const readMs = 8000;
@@ -54,7 +54,7 @@ export function createTaigaAccess(options: AccessOptions): TaigaAccess {
   const { client, login, secrets, freshMs = 30_000 } = options;
   const operator = login && createSession({ login, post: client.post });
   const visits = new Map<string, Visit>();
-  const known = new Map<string, Known>();
+  const known = new Map<string, CachedProject>();
 
   function standingOf({ elsewhere, role }: Caller): Standing | undefined {
     const standing =
@@ -94,12 +94,12 @@ export function createTaigaAccess(options: AccessOptions): TaigaAccess {
     return visit(as, JSON.parse(text) as TaigaToken, run).session;
   }
 
-  function entryOf(standing: Standing): Known {
+  function entryOf(standing: Standing): CachedProject {
     const key = JSON.stringify([standing.as, standing.place]);
     return keep(known, key, known.get(key) ?? { readAt: -Infinity });
   }
 
-  async function read(caller: Caller, standing: Standing, entry: Known): Promise<void> {
+  async function read(caller: Caller, standing: Standing, entry: CachedProject): Promise<void> {
     try {
       const session = await sessionOf(caller, standing);
       entry.project = await readProject(client, session, {

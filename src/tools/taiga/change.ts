@@ -7,10 +7,10 @@ import { parsed, type WireWork, workSchema } from "./shapes.ts";
 
 const mostTries = 3;
 
-export type Place = { readonly path: WorkPath; readonly id: number; readonly signal: AbortSignal };
+export type WorkLocation = { readonly path: WorkPath; readonly id: number; readonly signal: AbortSignal };
 
 /** Throws TaigaFailure for what is another project's, too: a run works in one. */
-export async function readWork(desk: Desk, { path, id, signal }: Place): Promise<WireWork> {
+export async function readWork(desk: Desk, { path, id, signal }: WorkLocation): Promise<WireWork> {
   const work = parsed(workSchema, await desk.ask({ path: `${path}/${id}`, signal }), "story or task");
   if (work.project === desk.project.id) return work;
   throw new TaigaFailure(404, `${path === "/tasks" ? "Task" : "User story"} ${id} is not in this project.`);
@@ -22,7 +22,7 @@ export async function readWork(desk: Desk, { path, id, signal }: Place): Promise
  */
 export async function changeWork(
   desk: Desk,
-  place: Place,
+  place: WorkLocation,
   fieldsFor: (work: WireWork) => WireFields,
 ): Promise<WireWork> {
   const { path, id, signal } = place;

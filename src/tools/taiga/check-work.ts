@@ -5,7 +5,7 @@ import type { Looking } from "./define-taiga-tool.ts";
 import { TaigaFailure } from "./failure.ts";
 import type { Id } from "./fields.ts";
 import { milestoneSchema, parsed } from "./shapes.ts";
-import { type Kind, story, task, viewRight } from "./work-kinds.ts";
+import { type WorkKind, story, task, viewRight } from "./work-kinds.ts";
 
 /**
  * That a story or task is there, and still will be after all that is planned before. Throws TaigaFailure if not; what the
@@ -13,7 +13,7 @@ import { type Kind, story, task, viewRight } from "./work-kinds.ts";
  */
 export async function checkWork(
   desk: Desk,
-  { kind, id }: { readonly kind: Kind; readonly id: Id },
+  { kind, id }: { readonly kind: WorkKind; readonly id: Id },
   { planned, signal }: Looking,
 ): Promise<void> {
   checkKept(kind, id, planned);
@@ -38,13 +38,13 @@ export async function checkMilestone(desk: Desk, id: Id, { signal }: Pick<Lookin
   if (found.project !== project.id) throw new TaigaFailure(404, `Sprint ${id} is not in this project.`);
 }
 
-function checkKept(kind: Kind, id: unknown, planned: readonly PlannedWrite[]): void {
+function checkKept(kind: WorkKind, id: unknown, planned: readonly PlannedWrite[]): void {
   const end = planned.find(
     (write) => write.tool === `taiga_delete_${kind.type}` && write.arguments[idField(kind)] === id,
   );
   if (end) throw new TaigaFailure(0, `The ${kind.words} ${String(id)} is deleted before, by ${end.id}.`);
 }
 
-function idField({ type }: Kind): string {
+function idField({ type }: WorkKind): string {
   return `${type}_id`;
 }

@@ -14,14 +14,18 @@ export type TaigaRequest = {
   readonly signal: AbortSignal;
 };
 
-export type PageRequest = Pick<TaigaRequest, "path" | "query" | "signal">;
+export type TaigaPageRequest = Pick<TaigaRequest, "path" | "query" | "signal">;
 
 /** Taiga's REST API. Each throws TaigaFailure, or the signal's reason. */
-export type TaigaClient = {
+export type TaigaApi = {
   /** The answer's JSON; undefined for none. */
   request(session: TaigaSession, request: TaigaRequest): Promise<unknown>;
   /** Page by page, as long as `take` wants more of them. False: there are more than anybody should look through. */
-  pages(session: TaigaSession, request: PageRequest, take: (rows: readonly unknown[]) => boolean): Promise<boolean>;
+  pages(
+    session: TaigaSession,
+    request: TaigaPageRequest,
+    take: (rows: readonly unknown[]) => boolean,
+  ): Promise<boolean>;
   /** Without a login. */
   post(path: string, body: object): Promise<unknown>;
 };
@@ -35,7 +39,7 @@ const readMs = 8000;
 /** Nothing was sent, or nothing could have been changed. */
 const harmless = ["unreachable", "address_refused", "url_refused"];
 
-export function createTaigaClient(url: string, fetch: GuardedFetch["fetch"]): TaigaClient {
+export function createTaigaClient(url: string, fetch: GuardedFetch["fetch"]): TaigaApi {
   const base = `${url.replace(/(?<!\/)\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1`;
 
   type Answer = { readonly status: number; readonly headers: Headers; readonly body: unknown };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ProjectEntry, SprintEntry, TaigaToken } from "../../protocol/threads/taiga.ts";
-import type { TaigaClient } from "./client.ts";
+import type { TaigaApi } from "./client.ts";
 import { TaigaFailure } from "./failure.ts";
 import { readProject, type TaigaProject } from "./project.ts";
 import { createSession, type TaigaLogin, type TaigaSession, tokenIn } from "./session.ts";
@@ -12,18 +12,18 @@ export type TaigaSessions = {
   readonly hasLogin: boolean;
   signIn(username: string, password: string): Promise<TaigaToken>;
   /** Those that somebody works in, by name. */
-  projects(token: string | undefined, search: Search): Promise<Listed<ProjectEntry>>;
+  projects(token: string | undefined, search: ChoiceSearch): Promise<ChoiceList<ProjectEntry>>;
   /** The newest first. */
   sprints(
     token: string | undefined,
     place: string,
-    search: Search,
-  ): Promise<Listed<SprintEntry> & { readonly project: TaigaProject }>;
+    search: ChoiceSearch,
+  ): Promise<ChoiceList<SprintEntry> & { readonly project: TaigaProject }>;
 };
 
-export type Search = { readonly text?: string | undefined; readonly signal: AbortSignal };
+export type ChoiceSearch = { readonly text?: string | undefined; readonly signal: AbortSignal };
 /** `more`: there are others; more words of their name find them. */
-export type Listed<Entry> = { readonly data: readonly Entry[]; readonly more: boolean };
+export type ChoiceList<Entry> = { readonly data: readonly Entry[]; readonly more: boolean };
 
 const mostListed = 100;
 const meSchema = z.looseObject({ id: z.int() });
@@ -33,7 +33,7 @@ export function createFrontDesk({
   client,
   login,
 }: {
-  readonly client: TaigaClient;
+  readonly client: TaigaApi;
   readonly login?: TaigaLogin | undefined;
 }): TaigaSessions {
   const operator = login && createSession({ login, post: client.post });
@@ -46,9 +46,9 @@ export function createFrontDesk({
   /** Up to as many as are shown; whoever misses one searches. */
   async function list<Entry extends { readonly name: string }>(
     session: TaigaSession,
-    { path, query }: Pick<Parameters<TaigaClient["pages"]>[1], "path" | "query">,
-    { text = "", signal, entryOf }: Search & { readonly entryOf: (row: unknown) => Entry },
-  ): Promise<Listed<Entry>> {
+    { path, query }: Pick<Parameters<TaigaApi["pages"]>[1], "path" | "query">,
+    { text = "", signal, entryOf }: ChoiceSearch & { readonly entryOf: (row: unknown) => Entry },
+  ): Promise<ChoiceList<Entry>> {
     const wanted = text.trim().toLowerCase();
     const data: Entry[] = [];
     const isWhole = await client.pages(session, { path, query: query ?? {}, signal }, (rows) => {

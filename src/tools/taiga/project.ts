@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { TaigaClient } from "./client.ts";
+import type { TaigaApi } from "./client.ts";
 import { TaigaFailure } from "./failure.ts";
 import type { TaigaSession } from "./session.ts";
 import { parsed } from "./shapes.ts";
@@ -57,7 +57,7 @@ export type TaigaStatus = {
 
 /** By its slug or number. Throws TaigaFailure. */
 export async function readProject(
-  client: TaigaClient,
+  client: TaigaApi,
   session: TaigaSession,
   { place, signal }: { readonly place: string; readonly signal: AbortSignal },
 ): Promise<TaigaProject> {

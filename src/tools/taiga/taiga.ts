@@ -15,10 +15,10 @@ export type TaigaOptions = Omit<AccessOptions, "client"> & {
   /** Where people look at it; the same host when absent. */
   readonly webUrl?: string | undefined;
   readonly marker: MarkerKind;
-  readonly patience?: Patience;
+  readonly patience?: TaigaTimeouts;
 };
 
-export type Patience = {
+export type TaigaTimeouts = {
   /** For the answer to a write. */
   readonly answerMs: number;
   /** Within it a write is done, or looked for; it is longer. */
@@ -33,7 +33,7 @@ export type Taiga = {
   readonly close: () => Promise<void>;
 };
 
-const usualPatience: Patience = { answerMs: 15_000, writeMs: 18_000 };
+const usualPatience: TaigaTimeouts = { answerMs: 15_000, writeMs: 18_000 };
 
 export function createTaiga({ url, webUrl, marker, patience = usualPatience, ...options }: TaigaOptions): Taiga {
   const { origin } = new URL(url);

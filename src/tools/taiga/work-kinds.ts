@@ -3,7 +3,7 @@ import type { WorkPath } from "./markers.ts";
 import type { TaigaProject, TaigaStatus } from "./project.ts";
 
 /** In what stories and tasks differ. */
-export type Kind = {
+export type WorkKind = {
   readonly type: Artifact["type"];
   readonly words: string;
   readonly path: WorkPath;
@@ -12,14 +12,14 @@ export type Kind = {
   readonly statuses: (project: TaigaProject) => readonly TaigaStatus[];
 };
 
-export const story: Kind = {
+export const story: WorkKind = {
   type: "user_story",
   words: "user story",
   path: "/userstories",
   right: "us",
   statuses: (project) => project.storyStatuses,
 };
-export const task: Kind = {
+export const task: WorkKind = {
   type: "task",
   words: "task",
   path: "/tasks",
@@ -28,6 +28,6 @@ export const task: Kind = {
 };
 
 /** Without it, what is there can't be looked at. */
-export function viewRight({ right }: Kind): string {
+export function viewRight({ right }: WorkKind): string {
   return right === "us" ? "view_us" : "view_tasks";
 }

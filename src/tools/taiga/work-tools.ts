@@ -8,7 +8,7 @@ import { TaigaFailure } from "./failure.ts";
 import { type Id, idSchema, realId, wireFields, type WireFields, workFields, type WorkFields } from "./fields.ts";
 import { findMarked, isMarkerTag, markerFields } from "./markers.ts";
 import { parsed, shownWork, type WireWork, workSchema } from "./shapes.ts";
-import { type Kind, story, task, viewRight } from "./work-kinds.ts";
+import { type WorkKind, story, task, viewRight } from "./work-kinds.ts";
 
 const subject = z.string().trim().min(1).max(500);
 const sprint = idSchema.describe("The id of a sprint");
@@ -43,15 +43,15 @@ export function workTools(kit: TaigaKit): readonly Tool[] {
   ];
 }
 
-type Given = WorkFields & {
+type WorkToolInput = WorkFields & {
   readonly milestone_id?: Id | null | undefined;
   readonly user_story_id?: Id | undefined;
 };
 
 function toWire(
   desk: Desk,
-  kind: Kind,
-  { milestone_id: milestone, user_story_id: ofWhich, ...given }: Given,
+  kind: WorkKind,
+  { milestone_id: milestone, user_story_id: ofWhich, ...given }: WorkToolInput,
 ): WireFields {
   return {
     ...wireFields(desk.project, kind.statuses(desk.project), given),
@@ -60,14 +60,14 @@ function toWire(
   };
 }
 
-function changesIn(desk: Desk, kind: Kind, given: Given): WireFields {
+function changesIn(desk: Desk, kind: WorkKind, given: WorkToolInput): WireFields {
   const fields = toWire(desk, kind, given);
   if (Object.keys(fields).length === 0) throw new TaigaFailure(0, "Nothing to change was given.");
   return fields;
 }
 
 /** That what it names is there: sprint, status and person, and for a task its story. */
-async function checkFields(desk: Desk, kind: Kind, { given, looking }: { given: Given; looking: Looking }) {
+async function checkFields(desk: Desk, kind: WorkKind, { given, looking }: { given: WorkToolInput; looking: Looking }) {
   const { milestone_id: milestone, user_story_id: ofWhich, ...fields } = given;
   wireFields(desk.project, kind.statuses(desk.project), fields);
   if (milestone !== undefined && milestone !== null) await checkMilestone(desk, milestone, looking);
@@ -77,7 +77,7 @@ async function checkFields(desk: Desk, kind: Kind, { given, looking }: { given: 
 function resultOf(
   kit: TaigaKit,
   desk: Desk,
-  { kind, action, work }: { kind: Kind; action: Artifact["action"]; work: WireWork },
+  { kind, action, work }: { kind: WorkKind; action: Artifact["action"]; work: WireWork },
 ): ToolResult {
   const verb = { created: "create", updated: "update", deleted: "delete" }[action];
   return artifactResult(kit, desk, {
@@ -88,9 +88,9 @@ function resultOf(
   });
 }
 
-function createTool<Input extends z.ZodType<Given & { readonly subject: string }>>(
+function createTool<Input extends z.ZodType<WorkToolInput & { readonly subject: string }>>(
   kit: TaigaKit,
-  kind: Kind,
+  kind: WorkKind,
   { input, description }: { input: Input; description: string },
 ): Tool {
   const { path } = kind;
@@ -116,13 +116,13 @@ function createTool<Input extends z.ZodType<Given & { readonly subject: string }
   });
 }
 
-function updateTool<Input extends z.ZodType<Given>>(
+function updateTool<Input extends z.ZodType<WorkToolInput>>(
   kit: TaigaKit,
-  kind: Kind,
+  kind: WorkKind,
   { input, idOf }: { input: Input; idOf: (input: z.output<Input>) => Id },
 ): Tool {
   /** Tags that we set ourselves stay. */
-  const fieldsFor = (desk: Desk, given: Given) => (work: WireWork) => {
+  const fieldsFor = (desk: Desk, given: WorkToolInput) => (work: WireWork) => {
     const fields = toWire(desk, kind, given);
     const markers = (work.tags ?? []).map(([tag]) => tag).filter(isMarkerTag);
     return fields.tags ? { ...fields, tags: [...fields.tags, ...markers] } : fields;
@@ -153,7 +153,7 @@ function updateTool<Input extends z.ZodType<Given>>(
 
 function deleteTool<Input extends z.ZodType>(
   kit: TaigaKit,
-  kind: Kind,
+  kind: WorkKind,
   { input, idOf }: { input: Input; idOf: (input: z.output<Input>) => Id },
 ): Tool {
   const { path } = kind;

@@ -14,12 +14,12 @@ export type ProviderRequest<Answer> = {
   readonly body?: unknown;
   readonly schema: z.ZodType<Answer>;
   /** What to do about such an answer, as the end of a sentence; undefined: nothing special is known of it. */
-  readonly advice: (refusal: Refusal) => string | undefined;
+  readonly advice: (refusal: ProviderRefusal) => string | undefined;
 };
 
-export type Refusal = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
+export type ProviderRefusal = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
 
-export type AskOptions = {
+export type ProviderRequestOptions = {
   readonly pace: Pace;
   readonly signal: AbortSignal;
   /** The first pause before another try; it doubles. */
@@ -41,7 +41,7 @@ const mostDetail = 200;
  */
 export async function askProvider<Answer>(
   request: ProviderRequest<Answer>,
-  { pace, signal, pauseMs = usualPauseMs, timeoutMs = usualTimeoutMs }: AskOptions,
+  { pace, signal, pauseMs = usualPauseMs, timeoutMs = usualTimeoutMs }: ProviderRequestOptions,
 ): Promise<Answer> {
   const { provider, url, schema, advice, body, headers = {}, method = "GET" } = request;
   const ask = () =>
@@ -102,12 +102,12 @@ function read<Answer>(
 }
 
 /** It is not followed: the key would go along. */
-function redirection({ status }: Refusal): string | undefined {
+function redirection({ status }: ProviderRefusal): string | undefined {
   return status >= 300 && status < 400 ? "it redirects elsewhere: set its address to where it is now" : undefined;
 }
 
 /** What it says itself, if it says it in a short sentence. */
-function detailOf({ body }: Refusal): string {
+function detailOf({ body }: ProviderRefusal): string {
   const [, said] = /"(?:error|message|detail)"\s*:\s*"((?:[^"\\]|\\.){1,400})"/.exec(body.slice(0, 10_000)) ?? [];
   return said === undefined ? "" : `: ${said.slice(0, mostDetail)}`;
 }

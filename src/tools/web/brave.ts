@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { askProvider, type AskOptions, type Refusal } from "./ask-provider.ts";
+import { askProvider, type ProviderRequestOptions, type ProviderRefusal } from "./ask-provider.ts";
 import { maybeText, type SearchProvider, text, usablePages, withSites } from "./search-provider.ts";
 
-export type BraveOptions = Omit<AskOptions, "signal"> & {
+export type BraveOptions = Omit<ProviderRequestOptions, "signal"> & {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly country?: string | undefined;
@@ -61,7 +61,7 @@ export function brave({ baseUrl, apiKey, country, language, ...asking }: BraveOp
   };
 }
 
-function advice({ status, headers, body }: Refusal): string | undefined {
+function advice({ status, headers, body }: ProviderRefusal): string | undefined {
   if (status === 401 || status === 403 || body.includes("SUBSCRIPTION_TOKEN_INVALID"))
     return "its key is not valid: set BRAVE_API_KEY (websearch.brave.apiKey) anew";
   if (status === 429)

@@ -16,18 +16,18 @@ const article = `<!doctype html><html><head><title>A river</title></head><body>
 <p>More at <a href="../other?x=1#top">another page</a>, <a href="https://b.example/é">elsewhere</a>, <a href="mailto:a@b.example">by mail</a>.</p>
 <p>${paragraph}</p></article><script>alert(1)</script></body></html>`;
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
-const html = (text: string | Buffer, headers: Record<string, string> = {}): Answer => {
+type RequestResponder = (request: IncomingMessage, response: ServerResponse) => unknown;
+const html = (text: string | Buffer, headers: Record<string, string> = {}): RequestResponder => {
   return (_request, response) => response.writeHead(200, { "content-type": "text/html", ...headers }).end(text);
 };
 const redirect =
-  (location: string): Answer =>
+  (location: string): RequestResponder =>
   (_request, response) =>
     response.writeHead(302, { location }).end();
 
-let robots: Answer = (_request, response) => response.writeHead(404).end();
+let robots: RequestResponder = (_request, response) => response.writeHead(404).end();
 let taken = 0;
-const pages: Record<string, Answer> = {
+const pages: Record<string, RequestResponder> = {
   "/robots.txt": (request, response) => robots(request, response),
   "/land/river": html(article),
   "/moved": redirect("/land/river"),

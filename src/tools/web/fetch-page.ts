@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import { defineTool } from "../core/define-tool.ts";
-import type { Page, ReadPage } from "./read-page.ts";
+import type { WebPage, ReadPage } from "./read-page.ts";
 import { webAddress } from "./search-provider.ts";
 
 const charactersAtOnce = 20_000;
@@ -32,7 +32,7 @@ export function fetchPageTool(readPage: ReadPage): Tool {
   });
 }
 
-function partOf({ url, title = url, text, links, cut }: Page, from: number): ToolResult {
+function partOf({ url, title = url, text, links, cut }: WebPage, from: number): ToolResult {
   const part = text.slice(from, from + charactersAtOnce).toWellFormed();
   const end = from + part.length;
   const about = { url, title, from, characters: text.length };

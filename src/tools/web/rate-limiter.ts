@@ -9,7 +9,7 @@ export type PaceOptions = {
   readonly mostWaiting?: number;
 };
 
-export type Turn = {
+export type RateLimitSlot = {
   readonly signal: AbortSignal;
   /** If whoever is asked wants a longer one. */
   readonly gapMs?: number | undefined;
@@ -19,7 +19,7 @@ export type Turn = {
  * Does some work when it is its turn in its lane: not too many at once, and not too soon after one another. Throws
  * Unavailable `busy` when too many wait, the signal's reason, and what the work throws.
  */
-export type Pace = <Value>(lane: string, turn: Turn, work: () => Promise<Value>) => Promise<Value>;
+export type Pace = <Value>(lane: string, turn: RateLimitSlot, work: () => Promise<Value>) => Promise<Value>;
 
 type Lane = { active: number; nextAt: number; readonly waiting: (() => void)[] };
 

@@ -16,7 +16,7 @@ import { noRules, readRobots, type RobotsRules } from "./robots.ts";
 import { webAddress } from "./search-provider.ts";
 import { createShortMemory } from "./short-cache.ts";
 
-export type Page = {
+export type WebPage = {
   /** Where it came from, after redirects. */
   readonly url: string;
   readonly title?: string;
@@ -47,7 +47,7 @@ export type PageReaderOptions = {
 };
 
 /** Reads a page of the web. Throws an error for people and models. */
-export type ReadPage = (url: string, signal: AbortSignal) => Promise<Page>;
+export type ReadPage = (url: string, signal: AbortSignal) => Promise<WebPage>;
 
 const program = "colloquy";
 const userAgent = "Colloquy/0.1 (agent server; reads pages that its users ask about)";
@@ -72,7 +72,7 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
   const inTurn = createPace({ gapMs: delayMs, atOnce: 2 });
   // Taken when a host's turn has come: a host that wants long pauses keeps nobody from the others.
   const overall = createPace({ gapMs: 0, atOnce: mostAtOnce });
-  const pages = createShortMemory<Page>({ keptMs, most: mostKept, mostSize: mostKeptCharacters });
+  const pages = createShortMemory<WebPage>({ keptMs, most: mostKept, mostSize: mostKeptCharacters });
   const rulesOfSites = createShortMemory<RobotsRules>({ keptMs: robotsKeptMs, most: 1000, mostSize: 10_000_000 });
 
   /** What is named for the port of this address. */
@@ -110,7 +110,7 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
   }
 
   /** One request, if it is allowed and when it is its turn: the page, or where it has moved to. */
-  async function ask(url: URL, signal: AbortSignal): Promise<Page | string> {
+  async function ask(url: URL, signal: AbortSignal): Promise<WebPage | string> {
     const { allows, delaySeconds } = await rulesOf(url, signal);
     if (!allows(url.pathname + url.search))
       throw new InvalidInput(`${url.host} does not want programs to read this page (robots.txt).`, {
@@ -136,7 +136,7 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
     );
   }
 
-  async function load(first: string, signal: AbortSignal): Promise<Page> {
+  async function load(first: string, signal: AbortSignal): Promise<WebPage> {
     let url = first;
     for (let hops = 0; hops <= mostRedirects; hops++) {
       const found = await ask(new URL(url), signal);
@@ -173,7 +173,7 @@ function meaningOf(status: number): string {
 async function readAnswer(
   { url, headers, body }: GuardedAnswer,
   { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
-): Promise<Page> {
+): Promise<WebPage> {
   const { host } = new URL(url);
   const type = String(headers["content-type"] ?? "").toLowerCase();
   const bytes = await unpacked(body, { coding: String(headers["content-encoding"] ?? ""), host, maxBytes });

@@ -5,7 +5,7 @@ export type RobotsRules = {
   readonly delaySeconds?: number;
 };
 
-type Rule = {
+type RobotsRule = {
   readonly allow: boolean;
   readonly length: number;
   /** What stands between its stars. */
@@ -25,11 +25,11 @@ const longestDelay = 30;
  * long the one that allows.
  */
 export function readRobots(text: string, program: string): RobotsRules {
-  const named: Rule[] = [];
-  const general: Rule[] = [];
-  const delays = new Map<Rule[], number>();
+  const named: RobotsRule[] = [];
+  const general: RobotsRule[] = [];
+  const delays = new Map<RobotsRule[], number>();
   let isNamed = false;
-  let groups: Rule[][] = [];
+  let groups: RobotsRule[][] = [];
   let inAgents = false;
   for (const line of text.split(/\r\n|\r|\n/, mostLines)) {
     const [, field, given = ""] = /^\s*([a-z-]+)\s*:([^#]*)/i.exec(line) ?? [];
@@ -59,16 +59,16 @@ export function readRobots(text: string, program: string): RobotsRules {
   return { allows: (path) => isAllowed(rules, path), ...(delaySeconds === undefined ? {} : { delaySeconds }) };
 }
 
-function addRule(group: Rule[], { allow, path }: { readonly allow: boolean; readonly path: string }): void {
+function addRule(group: RobotsRule[], { allow, path }: { readonly allow: boolean; readonly path: string }): void {
   const isPath = path.startsWith("/") || path.startsWith("*");
   if (!isPath || path.length > 1000 || group.length >= mostRules) return;
   const parts = path.replace(/\$$/, "").split(/\*+/).map(decoded);
   group.push({ allow, length: path.length, parts, isWhole: path.endsWith("$") });
 }
 
-function isAllowed(rules: readonly Rule[], path: string): boolean {
+function isAllowed(rules: readonly RobotsRule[], path: string): boolean {
   const plain = decoded(path).slice(0, 2000);
-  let best: Rule | undefined;
+  let best: RobotsRule | undefined;
   for (const rule of rules) {
     if (best && (rule.length < best.length || (rule.length === best.length && best.allow))) continue;
     if (fits(rule, plain)) best = rule;
@@ -77,7 +77,7 @@ function isAllowed(rules: readonly Rule[], path: string): boolean {
 }
 
 /** Each part at its first place behind the one before, which finds a fit if there is one, in time that grows with the path alone. */
-function fits({ parts: [first = "", ...others], isWhole }: Rule, path: string): boolean {
+function fits({ parts: [first = "", ...others], isWhole }: RobotsRule, path: string): boolean {
   if (!path.startsWith(first)) return false;
   let at = first.length;
   const last = isWhole ? others.pop() : undefined;

@@ -2,7 +2,7 @@ import { messageOf, Unavailable } from "../../protocol/base/errors.ts";
 import type { FoundPage, SearchProvider, SearchQuestion } from "./search-provider.ts";
 import { createShortMemory } from "./short-cache.ts";
 
-export type Found = {
+export type WebSearchResult = {
   /** Who found them. */
   readonly provider: string;
   readonly pages: readonly FoundPage[];
@@ -11,7 +11,7 @@ export type Found = {
 };
 
 /** Throws Unavailable `search_failed` with what each provider had to say. */
-export type SearchWeb = (question: SearchQuestion, signal: AbortSignal) => Promise<Found>;
+export type SearchWeb = (question: SearchQuestion, signal: AbortSignal) => Promise<WebSearchResult>;
 
 const mostKept = 500;
 const mostKeptCharacters = 10_000_000;
@@ -24,7 +24,7 @@ export function createSearchWeb({
   readonly providers: readonly SearchProvider[];
   readonly keptMs: number;
 }): SearchWeb {
-  const memory = createShortMemory<Found>({ keptMs, most: mostKept, mostSize: mostKeptCharacters });
+  const memory = createShortMemory<WebSearchResult>({ keptMs, most: mostKept, mostSize: mostKeptCharacters });
   return async (question, signal) => {
     const key = JSON.stringify({ ...question, query: question.query.toLowerCase() });
     const known = memory.get(key);
@@ -32,7 +32,7 @@ export function createSearchWeb({
     const failures: string[] = [];
     for (const { name, search } of providers)
       try {
-        const found: Found = { provider: name, pages: await search(question, signal), failures };
+        const found: WebSearchResult = { provider: name, pages: await search(question, signal), failures };
         memory.set(key, found, JSON.stringify(found).length);
         return found;
       } catch (error) {

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { Unavailable } from "../../protocol/base/errors.ts";
-import { askProvider, type AskOptions, type Refusal } from "./ask-provider.ts";
+import { askProvider, type ProviderRequestOptions, type ProviderRefusal } from "./ask-provider.ts";
 import { maybeText, type SearchProvider, text, usablePages, withSites } from "./search-provider.ts";
 
-export type SearxngOptions = Omit<AskOptions, "signal"> & {
+export type SearxngOptions = Omit<ProviderRequestOptions, "signal"> & {
   readonly baseUrl: string;
   readonly engines?: readonly string[] | undefined;
   readonly language?: string | undefined;
@@ -53,7 +53,7 @@ function engineText(entry: unknown): string {
   return Array.isArray(entry) ? entry.map(String).join(": ") : String(entry);
 }
 
-function advice({ status }: Refusal): string | undefined {
+function advice({ status }: ProviderRefusal): string | undefined {
   if (status === 403) return "its JSON format is not enabled: add json to search.formats in its settings.yml";
   if (status === 429)
     return "its limiter holds this server back: let it through there (limiter.toml), or try again later";

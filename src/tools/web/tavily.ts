@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { askProvider, type AskOptions, type Refusal } from "./ask-provider.ts";
+import { askProvider, type ProviderRequestOptions, type ProviderRefusal } from "./ask-provider.ts";
 import { maybeText, type SearchProvider, text, usablePages } from "./search-provider.ts";
 
 export const tavilyDepths = ["basic", "advanced", "fast", "ultra-fast"] as const;
 
-export type TavilyOptions = Omit<AskOptions, "signal"> & {
+export type TavilyOptions = Omit<ProviderRequestOptions, "signal"> & {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly depth: (typeof tavilyDepths)[number];
@@ -53,7 +53,7 @@ export function tavily({ baseUrl, apiKey, depth, ...asking }: TavilyOptions): Se
   };
 }
 
-function advice({ status }: Refusal): string | undefined {
+function advice({ status }: ProviderRefusal): string | undefined {
   if (status === 401 || status === 403)
     return "its key is not valid: set TAVILY_API_KEY (websearch.tavily.apiKey) anew";
   if (status === 429) return "too many searches at once; try again in a minute";

@@ -37,7 +37,7 @@ const input = z.object({
   time_range: z.enum(timeRanges).optional().describe("Only what is not older"),
   sites: z.array(site).max(10).optional().describe("Only these domains"),
 });
-type Input = z.output<typeof input>;
+type WebsearchInput = z.output<typeof input>;
 
 /** Looks on the web, and has a model answer from what was found: a step of the same run. */
 export function websearchTool(options: WebsearchOptions): Tool {
@@ -61,7 +61,7 @@ export function websearchTool(options: WebsearchOptions): Tool {
 
 async function searchAndAnswer(
   { search, maxResults, prompt }: WebsearchOptions,
-  { query, max_results: most = maxResults, topic, time_range: timeRange, sites }: Input,
+  { query, max_results: most = maxResults, topic, time_range: timeRange, sites }: WebsearchInput,
   context: ToolContext,
 ): Promise<ToolResult> {
   const question: SearchQuestion = { query, maxResults: most, topic, timeRange, sites };

@@ -11,7 +11,7 @@ export function Field({ label, children, isWide = false }: FieldProps) {
   );
 }
 
-type TextProps = {
+type TextFieldProps = {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
@@ -23,7 +23,7 @@ type TextProps = {
 };
 
 /** One line; with `choices` those are offered, and anything else may be written. */
-export function TextField({ label, value, onChange, type = "text", hint, choices, isNeeded, isWide }: TextProps) {
+export function TextField({ label, value, onChange, type = "text", hint, choices, isNeeded, isWide }: TextFieldProps) {
   const list = useId();
   return (
     <Field label={label} isWide={isWide}>
@@ -52,7 +52,7 @@ export function TextField({ label, value, onChange, type = "text", hint, choices
   );
 }
 
-type ChoiceProps = {
+type ChoiceFieldProps = {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
@@ -60,7 +60,7 @@ type ChoiceProps = {
   readonly isDisabled?: boolean;
 };
 
-export function ChoiceField({ label, value, onChange, options, isDisabled }: ChoiceProps) {
+export function ChoiceField({ label, value, onChange, options, isDisabled }: ChoiceFieldProps) {
   return (
     <Field label={label}>
       <select

@@ -18,10 +18,10 @@ export type SchemaField = {
 );
 
 /** What is typed, by the fields' paths, as text whatever it will become. */
-export type Draft = Readonly<Record<string, string>>;
+export type FormDraft = Readonly<Record<string, string>>;
 
 /** Names are anybody's: that of something which all objects have is none of the draft. */
-export function typedIn(draft: Draft, path: string): string {
+export function typedIn(draft: FormDraft, path: string): string {
   return (Object.hasOwn(draft, path) ? draft[path] : undefined) ?? "";
 }
 /** Why a field's text will not do. */
@@ -43,16 +43,16 @@ export function fieldsOf(schema: Schema): SchemaField[] {
   return propertiesOf(schema, { root: schema, path: "", depth: 0 });
 }
 
-type Place = { readonly root: Schema; readonly path: string; readonly depth: number };
+type SchemaLocation = { readonly root: Schema; readonly path: string; readonly depth: number };
 
-function propertiesOf(schema: Schema, place: Place): SchemaField[] {
+function propertiesOf(schema: Schema, place: SchemaLocation): SchemaField[] {
   const needed = Array.isArray(schema["required"]) ? (schema["required"] as unknown[]) : [];
   return Object.entries(asSchema(schema["properties"]))
     .slice(0, mostFields)
     .map(([name, property]) => fieldOf(name, asSchema(property), { ...place, isNeeded: needed.includes(name) }));
 }
 
-function fieldOf(name: string, given: Schema, place: Place & { readonly isNeeded: boolean }): SchemaField {
+function fieldOf(name: string, given: Schema, place: SchemaLocation & { readonly isNeeded: boolean }): SchemaField {
   const { root, depth, isNeeded } = place;
   const schema = plainOf(given, root);
   const path = place.path === "" ? name : `${place.path}\u0000${name}`;
@@ -127,7 +127,7 @@ function asSchema(value: unknown): Schema {
 }
 
 /** The value that was typed; what was left empty and is not needed stays out. */
-export function readForm(fields: readonly SchemaField[], draft: Draft): ReadForm {
+export function readForm(fields: readonly SchemaField[], draft: FormDraft): ReadForm {
   const problems = new Map<string, FieldProblem>();
   const read = (some: readonly SchemaField[]): Record<string, unknown> => {
     const value = new Map<string, unknown>();
@@ -155,7 +155,7 @@ export function readForm(fields: readonly SchemaField[], draft: Draft): ReadForm
   return { value: read(fields), problems };
 }
 
-function hasText(fields: readonly SchemaField[], draft: Draft): boolean {
+function hasText(fields: readonly SchemaField[], draft: FormDraft): boolean {
   return fields.some((field) =>
     field.kind === "group" ? hasText(field.fields, draft) : typedIn(draft, field.path) !== "",
   );
@@ -203,11 +203,11 @@ function asTyped(typed: string, value: number): unknown {
 }
 
 /** A value as it would have been typed. */
-export function draftOf(fields: readonly SchemaField[], value: unknown): Draft {
+export function draftOf(fields: readonly SchemaField[], value: unknown): FormDraft {
   const given = asSchema(value);
   return Object.assign(
     {},
-    ...fields.map((field): Draft => {
+    ...fields.map((field): FormDraft => {
       const one = Object.hasOwn(given, field.name) ? given[field.name] : undefined;
       if (one === undefined || one === null) return {};
       if (field.kind === "group") return draftOf(field.fields, one);
@@ -218,5 +218,5 @@ export function draftOf(fields: readonly SchemaField[], value: unknown): Draft {
       if (field.kind === "lines" && Array.isArray(one)) return { [field.path]: one.join("\n") };
       return { [field.path]: typeof one === "string" && field.kind !== "json" ? one : JSON.stringify(one) };
     }),
-  ) as Draft;
+  ) as FormDraft;
 }

@@ -1,11 +1,11 @@
 import { useId } from "react";
 import { formWords as texts } from "./form-words.ts";
-import { type Draft, type FieldProblem, type SchemaField, typedIn } from "./schema-fields.ts";
+import { type FormDraft, type FieldProblem, type SchemaField, typedIn } from "./schema-fields.ts";
 
 type SchemaFormProps = {
   readonly fields: readonly SchemaField[];
-  readonly draft: Draft;
-  readonly onChange: (draft: Draft) => void;
+  readonly draft: FormDraft;
+  readonly onChange: (draft: FormDraft) => void;
   /** Shown beside the fields that they are of. */
   readonly problems?: ReadonlyMap<string, FieldProblem>;
 };

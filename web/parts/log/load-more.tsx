@@ -2,7 +2,7 @@ import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { words } from "../../words/words.ts";
 import { keepPlace, scrollerOf } from "./keep-scroll-place.ts";
-import { type End, onScrolledByPerson } from "./user-scroll.ts";
+import { type ScrollEnd, onScrolledByPerson } from "./user-scroll.ts";
 
 type MoreProps = {
   readonly hasMore: boolean;
@@ -24,7 +24,7 @@ export function NewerOfLog(props: MoreProps) {
   return <More {...props} text={words.showNewer} at="bottom" />;
 }
 
-function More({ hasMore, isReading, onMore, text, at }: MoreProps & { text: string; at: End }) {
+function More({ hasMore, isReading, onMore, text, at }: MoreProps & { text: string; at: ScrollEnd }) {
   const button = useRef<HTMLButtonElement>(null);
   const more = useRef(() => {});
   /** Pressed while more was being read already. */

@@ -1,10 +1,10 @@
-import type { ItemPage } from "../../../src/client/decisions.ts";
+import type { ItemPageQuery } from "../../../src/client/decisions.ts";
 import type { RunEvent } from "../../../src/protocol/threads/events.ts";
 import type { Item } from "../../../src/protocol/threads/items.ts";
 
 /** Items of a log without a gap, the lowest seq first; others may stand before and behind them. */
 export type Stretch = { readonly items: readonly Item[]; readonly hasOlder: boolean; readonly hasNewer: boolean };
-export type ReadItems = (page: ItemPage, signal: AbortSignal) => Promise<readonly Item[]>;
+export type ReadItems = (page: ItemPageQuery, signal: AbortSignal) => Promise<readonly Item[]>;
 
 /** What is read at once, and what is kept at most: what is farthest from where one reads is let go. */
 const pageItems = 200;

@@ -1,8 +1,8 @@
 import { useState } from "react";
-import type { Block } from "../../../src/client/conversation.ts";
+import type { ConversationBlock } from "../../../src/client/conversation.ts";
 
 /** Changes with all that one may read at the end of these blocks, and with nothing else. */
-export function newestOf(blocks: readonly Block[]): string {
+export function newestOf(blocks: readonly ConversationBlock[]): string {
   const last = blocks.findLast(({ kind }) => kind !== "end");
   if (!last) return "";
   return `${last.key} ${last.kind === "message" ? last.text.length : ""}`;

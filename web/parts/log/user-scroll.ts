@@ -1,4 +1,4 @@
-export type End = "top" | "bottom";
+export type ScrollEnd = "top" | "bottom";
 
 /** Where the page itself put a box, as keepPlace does. */
 const placed = new WeakMap<Element, number>();
@@ -12,13 +12,17 @@ export function placeScroller(scroller: HTMLElement, top: number): void {
  * Tells towards which end a person scrolls a box: with a wheel, a finger, a key, or its bar. What else scrolls it, as the page that
  * keeps a place or goes to what was asked for, is not told.
  */
-export function onScrolledByPerson(scroller: HTMLElement, tell: (towards: End) => void, signal: AbortSignal): void {
+export function onScrolledByPerson(
+  scroller: HTMLElement,
+  tell: (towards: ScrollEnd) => void,
+  signal: AbortSignal,
+): void {
   /** Also while what was set going rolls on; whatever else the person does ends it. */
-  let meant: End | undefined;
+  let meant: ScrollEnd | undefined;
   let hasBar = false;
   let finger = 0;
   let last = scroller.scrollTop;
-  const mean = (towards: End | undefined) => {
+  const mean = (towards: ScrollEnd | undefined) => {
     meant = towards;
     hasBar = false;
     // At the very end nothing scrolls any more.
@@ -60,7 +64,7 @@ export function onScrolledByPerson(scroller: HTMLElement, tell: (towards: End) =
   );
 }
 
-const ends: Readonly<Record<string, End>> = {
+const ends: Readonly<Record<string, ScrollEnd>> = {
   ArrowUp: "top",
   PageUp: "top",
   Home: "top",
@@ -70,7 +74,7 @@ const ends: Readonly<Record<string, End>> = {
 };
 
 /** None where the key does something else: in a field, on a button. */
-function endOfKey({ key, shiftKey, target }: KeyboardEvent): End | undefined {
+function endOfKey({ key, shiftKey, target }: KeyboardEvent): ScrollEnd | undefined {
   if (target instanceof Element && target.closest("input, textarea, select, [contenteditable]")) return undefined;
   if (key === " " && target instanceof Element && !target.closest("button, a, summary"))
     return shiftKey ? "top" : "bottom";

@@ -1,7 +1,7 @@
 import { InvalidInput } from "../../../protocol/base/errors.ts";
 import { isEnded } from "../../../protocol/threads/runs.ts";
 import type { Started } from "../../../run/runs.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { askedLater } from "../../server/errors.ts";
 import { eventStream } from "../../shapes/event-schema.ts";
 import { followWhole, runTarget } from "../../stream/follow-run.ts";
@@ -76,7 +76,7 @@ export const getAgentRun = endpoint({
   },
 });
 
-async function start(call: Call, body: AgentRunRequest): Promise<Started> {
+async function start(call: EndpointCall, body: AgentRunRequest): Promise<Started> {
   const { services, request } = call;
   const { callback, limits, dry_run: dryRun } = body;
   if (callback !== undefined && !services.hooks?.includes(callback))
@@ -100,13 +100,13 @@ async function start(call: Call, body: AgentRunRequest): Promise<Started> {
   });
 }
 
-function writesOf({ services }: Pick<Call, "services">): (tool: string) => boolean {
+function writesOf({ services }: Pick<EndpointCall, "services">): (tool: string) => boolean {
   return (tool) => services.tools.get(tool)?.effect === "write";
 }
 
 /** Until the run ends or waits. */
 function readUntilStopped(
-  call: Call,
+  call: EndpointCall,
   place: Pick<Started, "threadId" | "runId" | "cursor" | "resumedAt">,
   reader: OutcomeReader,
 ): Promise<void> {
@@ -116,14 +116,14 @@ function readUntilStopped(
 }
 
 /** For whoever comes back: what waits, waits. */
-function lookedUp({ reply }: Pick<Call, "reply">, reader: OutcomeReader): AgentRunAnswer {
+function lookedUp({ reply }: Pick<EndpointCall, "reply">, reader: OutcomeReader): AgentRunAnswer {
   const answer = answerWith({ reply }, reader);
   if (answer.stop_reason === "waiting") reply.code(202);
   return answer;
 }
 
 /** What failed is told with the status of its cause, and yet with all that was done before; so is what waits for a provider. */
-function answerWith({ reply }: Pick<Call, "reply">, reader: OutcomeReader): AgentRunAnswer {
+function answerWith({ reply }: Pick<EndpointCall, "reply">, reader: OutcomeReader): AgentRunAnswer {
   const answer = reader.answer();
   if (answer.stop_reason === "waiting" || answer.stop_reason === "running") reply.code(202);
   if (answer.error) {

@@ -5,9 +5,9 @@ import { Denied, InvalidInput, NotFound, Unavailable } from "../../../protocol/b
 import { taigaSystem, type TaigaAccess } from "../../../tools/taiga/access.ts";
 import { TaigaFailure } from "../../../tools/taiga/failure.ts";
 import type { TaigaProject } from "../../../tools/taiga/project.ts";
-import type { Call } from "../../server/endpoint.ts";
+import type { EndpointCall } from "../../server/endpoint.ts";
 
-export type Entered = {
+export type ProjectCaller = {
   /** The caller, as it works in the project. */
   readonly caller: Caller;
   readonly project: TaigaProject;
@@ -18,7 +18,10 @@ export type Entered = {
 const enterMs = 10_000;
 
 /** Signs in to the project with the token of the request's headers, else as the operator, which administrators may. */
-export async function enterProject({ services, caller, request }: Call, project: string): Promise<Entered> {
+export async function enterProject(
+  { services, caller, request }: EndpointCall,
+  project: string,
+): Promise<ProjectCaller> {
   const token = tokenOf(request);
   const access = taigaOf(services.taiga);
   if (!token && caller.role !== "admin") throw noToken();

@@ -12,7 +12,7 @@ import {
   type TaigaView,
 } from "../../../protocol/threads/taiga.ts";
 import type { TaigaSessions } from "../../../tools/taiga/project-choices.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { listOf } from "../../shapes/schemas.ts";
 import { noToken, notConfigured, refusalOf, tokenOf } from "./enter-project.ts";
 import { agentId, tokenHeaders } from "./schemas.ts";
@@ -98,7 +98,7 @@ export const listTaigaRuns = endpoint({
 });
 
 async function atDesk<Answer>(
-  { services, caller, request }: Pick<Call, "services" | "caller" | "request">,
+  { services, caller, request }: Pick<EndpointCall, "services" | "caller" | "request">,
   work: (desk: TaigaSessions, token: string | undefined, signal: AbortSignal) => Promise<Answer>,
 ): Promise<Answer> {
   const desk = services.taigaSessions ?? notConfigured();

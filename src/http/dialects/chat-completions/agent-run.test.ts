@@ -28,25 +28,25 @@ before(async () => {
 });
 after(() => server.close());
 
-type Called = {
+type CompletionToolCall = {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
 };
-type Message = {
+type CompletionMessage = {
   readonly content: string | null;
   readonly reasoning_content?: string;
-  readonly tool_calls?: readonly Called[];
+  readonly tool_calls?: readonly CompletionToolCall[];
 };
 type Completion = {
-  readonly choices: readonly { readonly message: Message; readonly finish_reason: string }[];
+  readonly choices: readonly { readonly message: CompletionMessage; readonly finish_reason: string }[];
   readonly usage: { readonly total_tokens: number };
   readonly error?: { readonly message: string; readonly code: string; readonly param: string | null };
 };
-type Chunk = {
+type AgentRunChunk = {
   readonly id: string;
   readonly choices: readonly {
-    readonly delta: Message & { readonly role?: string };
+    readonly delta: CompletionMessage & { readonly role?: string };
     readonly finish_reason: string | null;
   }[];
   readonly error?: { readonly message: string; readonly code: string };
@@ -75,7 +75,9 @@ async function stream(body: object) {
   const response = await post({ ...body, stream: true });
   const events = (await response.text()).split("\n\n").filter((event) => event.startsWith("data: "));
   const done = events.at(-1) === "data: [DONE]";
-  const chunks = events.filter((event) => event !== "data: [DONE]").map((event) => JSON.parse(event.slice(6)) as Chunk);
+  const chunks = events
+    .filter((event) => event !== "data: [DONE]")
+    .map((event) => JSON.parse(event.slice(6)) as AgentRunChunk);
   const deltas = chunks.flatMap(({ choices }) => choices?.map(({ delta }) => delta) ?? []);
   return {
     response,
@@ -201,7 +203,7 @@ test("without a session the client's history is the context, its calls and resul
 });
 
 /** What the model saw besides instructions, as it tells it. */
-function spokenIn(message: Message | undefined): [string, string][] {
+function spokenIn(message: CompletionMessage | undefined): [string, string][] {
   return (JSON.parse(message?.content ?? "[]") as [string, string][]).filter(([role]) => role !== "system");
 }
 

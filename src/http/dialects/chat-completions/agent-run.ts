@@ -1,6 +1,6 @@
 import { InvalidInput, messageOf } from "../../../protocol/base/errors.ts";
 import type { Started } from "../../../run/runs.ts";
-import type { Call } from "../../server/endpoint.ts";
+import type { EndpointCall } from "../../server/endpoint.ts";
 import type { Services } from "../../server/services.ts";
 import { createAnswerImages } from "../../requests/answer-images.ts";
 import { followUntil, followWhole, runTarget } from "../../stream/follow-run.ts";
@@ -12,11 +12,11 @@ import type { ChatRequest } from "./decode.ts";
 import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";
 import { serverStops } from "../../stream/run-errors.ts";
 import { createRoomEvents } from "./room-events.ts";
-import { createRunReader, type Outcome, type ReaderOptions } from "./run-reader.ts";
+import { createRunReader, type RunOutcome, type ReaderOptions } from "./run-reader.ts";
 import { readAgentRequest } from "./start-input.ts";
 
 /** Answers with a durable run of an agent. A closed connection ends the telling, never the run. */
-export async function runAgent(call: Call, chat: ChatRequest): Promise<string | undefined> {
+export async function runAgent(call: EndpointCall, chat: ChatRequest): Promise<string | undefined> {
   const { reply, services } = call;
   const model = services.models.get(services.agents.get(chat.model).model);
   // of a chain it is only known later which model serves; the demo says so in any case
@@ -26,7 +26,7 @@ export async function runAgent(call: Call, chat: ChatRequest): Promise<string | 
   return chat.stream ? streamRun(call, started, chat) : await collectRun(call, started, chat);
 }
 
-async function startOrContinue(call: Call, chat: ChatRequest): Promise<Started> {
+async function startOrContinue(call: EndpointCall, chat: ChatRequest): Promise<Started> {
   const { caller, services } = call;
   const { results, start } = readAgentRequest(chat, sessionNameOf(call.request, chat.sessionId));
   const continued = results.length > 0 ? await services.runs.bringResults(caller, results) : undefined;
@@ -40,7 +40,7 @@ async function startOrContinue(call: Call, chat: ChatRequest): Promise<Started> 
   });
 }
 
-function streamRun(call: Call, started: Started, chat: ChatRequest): undefined {
+function streamRun(call: EndpointCall, started: Started, chat: ChatRequest): undefined {
   const { request, reply, services, streams } = call;
   const encode = createChunkEncoder(newAnswerHead(), chat.includeUsage);
   const read = readerOf(call, started, chat);
@@ -66,12 +66,12 @@ function streamRun(call: Call, started: Started, chat: ChatRequest): undefined {
   });
 }
 
-async function collectRun(call: Call, started: Started, chat: ChatRequest): Promise<string> {
+async function collectRun(call: EndpointCall, started: Started, chat: ChatRequest): Promise<string> {
   const { reply } = call;
   const completion = createCompletion(newAnswerHead());
   completion.add([{ type: "start", model: chat.model, provider: "colloquy" }]);
   const read = readerOf(call, started, chat);
-  let outcome: Outcome | undefined;
+  let outcome: RunOutcome | undefined;
   // the run did work: a client library must not have it done again on its own
   reply.header("x-should-retry", "false");
   await followWhole(call, started.runId, placeOf(call, started, chat), (events) => {
@@ -88,7 +88,7 @@ async function collectRun(call: Call, started: Started, chat: ChatRequest): Prom
 }
 
 /** An answer that a program reads is the answer alone; so is one that another run of ours asked for. */
-function readerOptions(call: Call, started: Started, chat: ChatRequest): ReaderOptions {
+function readerOptions(call: EndpointCall, started: Started, chat: ChatRequest): ReaderOptions {
   const finalOnly = chat.format !== undefined;
   const isShown = !finalOnly && withinOf(call.request).within === undefined;
   return {
@@ -100,13 +100,13 @@ function readerOptions(call: Call, started: Started, chat: ChatRequest): ReaderO
 }
 
 /** Behind another run its thread is followed, since that one may have to wait for a person. */
-function placeOf({ services }: Call, started: Started, { model }: ChatRequest) {
+function placeOf({ services }: EndpointCall, started: Started, { model }: ChatRequest) {
   const { threadId, cursor, pending } = started;
   return { target: pending || isRoom(services, model) ? { threadId } : runTarget(started), from: cursor };
 }
 
 /** What a room's members say stands in runs of their own. */
-function readerOf(call: Call, started: Started, chat: ChatRequest): ReturnType<typeof createRunReader> {
+function readerOf(call: EndpointCall, started: Started, chat: ChatRequest): ReturnType<typeof createRunReader> {
   const answer = createRunReader(started.runId, readerOptions(call, started, chat));
   if (!isRoom(call.services, chat.model)) return answer;
   const translate = createRoomEvents(started.runId);

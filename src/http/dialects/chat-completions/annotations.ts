@@ -21,10 +21,10 @@ export const annotationSchema = z.union([
     }),
   }),
 ]);
-export type Annotation = z.infer<typeof annotationSchema>;
+export type UrlCitation = z.infer<typeof annotationSchema>;
 
 /** `offset`: where the cited message begins in the whole answer. */
-export function annotationOf({ source, start, end, quote, found }: Citation, offset: number): Annotation {
+export function annotationOf({ source, start, end, quote, found }: Citation, offset: number): UrlCitation {
   const { url, title, documentId = "", page } = source;
   const indexes = { start_index: offset + start, end_index: offset + end };
   if (url !== undefined) return { type: "url_citation", url_citation: { ...indexes, url, title } };

@@ -3,7 +3,7 @@ import type { AttachedFile } from "../../../protocol/threads/items.ts";
 import type { ModelMessage } from "../../../protocol/agents/models.ts";
 import { contentWithFiles, withImages } from "../../../run/log/attached-files.ts";
 import { attached } from "../../requests/attach.ts";
-import type { Call } from "../../server/endpoint.ts";
+import type { EndpointCall } from "../../server/endpoint.ts";
 import type { ChatRequest } from "./decode.ts";
 import type { ChatMessage } from "./decode-messages.ts";
 
@@ -11,7 +11,7 @@ import type { ChatMessage } from "./decode-messages.ts";
 const mostFiles = 100;
 
 /** The request with the files that its messages name. Throws NotFound for one that is not the caller's. */
-export async function withAttached({ caller, services }: Call, chat: ChatRequest): Promise<ChatRequest> {
+export async function withAttached({ caller, services }: EndpointCall, chat: ChatRequest): Promise<ChatRequest> {
   const ids = new Set(chat.messages.flatMap((message) => (hasIds(message) ? message.fileIds : [])));
   if (ids.size === 0) return chat;
   if (ids.size > mostFiles)
@@ -27,7 +27,7 @@ export async function withAttached({ caller, services }: Call, chat: ChatRequest
 
 /** For a model that is asked straight: what is told of the files, and the images themselves. */
 export async function readable(
-  { caller, services }: Call,
+  { caller, services }: EndpointCall,
   messages: ChatRequest["messages"],
 ): Promise<readonly ModelMessage[]> {
   const files = messages.flatMap((message) => (message.role === "user" ? (message.files ?? []) : []));

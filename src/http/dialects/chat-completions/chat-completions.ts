@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { NotFound } from "../../../protocol/base/errors.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { openAiErrorSchema } from "../../shapes/error-schemas.ts";
 import { eventStream } from "../../shapes/event-schema.ts";
 import { runAgent } from "./agent-run.ts";
@@ -121,7 +121,7 @@ export const chatCompletions = endpoint({
   },
 });
 
-function unknownModel(name: string, { services }: Call): NotFound {
+function unknownModel(name: string, { services }: EndpointCall): NotFound {
   const known = [...services.agents.list(), ...services.models.list()].map((entry) => entry.id);
   return new NotFound(
     `There is no model or agent ${JSON.stringify(name.slice(0, 100))}. There are: ${known.join(", ")}.`,

@@ -1,6 +1,6 @@
 import type { AttachedFile } from "../../../protocol/threads/items.ts";
-import type { ContentPart, ModelCall, ModelMessage } from "../../../protocol/agents/models.ts";
-import { type Fields, isFields, optionalString, refuse } from "./fields.ts";
+import type { ModelContentPart, ModelCall, ModelMessage } from "../../../protocol/agents/models.ts";
+import { type JsonFields, isFields, optionalString, refuse } from "./fields.ts";
 
 /** As in the native API. */
 const mostFiles = 20;
@@ -37,7 +37,7 @@ function unanswered(open: ReadonlyMap<string, string>): string {
   return `the tool calls before it have no result: ${[...open.keys()].join(", ")}. Each needs a message with role "tool" and its tool_call_id`;
 }
 
-function decodeMessage(fields: Fields, at: string, open: Map<string, string>): ChatMessage {
+function decodeMessage(fields: JsonFields, at: string, open: Map<string, string>): ChatMessage {
   switch (fields["role"]) {
     case "user":
       return {
@@ -57,7 +57,7 @@ function decodeMessage(fields: Fields, at: string, open: Map<string, string>): C
   }
 }
 
-function assistantMessage(fields: Fields, at: string, open: Map<string, string>): ModelMessage {
+function assistantMessage(fields: JsonFields, at: string, open: Map<string, string>): ModelMessage {
   const content = fields["content"] == null ? "" : plainText(fields["content"], at);
   const list = fields["tool_calls"];
   if (list == null) return { role: "assistant", content };
@@ -79,7 +79,7 @@ function assistantMessage(fields: Fields, at: string, open: Map<string, string>)
   return calls.length === 0 ? { role: "assistant", content } : { role: "assistant", content, calls };
 }
 
-function toolMessage(fields: Fields, at: string, open: Map<string, string>): ModelMessage {
+function toolMessage(fields: JsonFields, at: string, open: Map<string, string>): ModelMessage {
   const callId = fields["tool_call_id"];
   if (typeof callId !== "string") refuse(at + ".tool_call_id", "must be a string");
   const name = open.get(callId);
@@ -119,7 +119,7 @@ function userContent(content: unknown, at: string): Pick<UserMessage, "content" 
   return fileIds.length === 0 ? { content: parts } : { content: parts.length === 0 ? "" : parts, fileIds };
 }
 
-function userPart(part: unknown, at: string): ContentPart {
+function userPart(part: unknown, at: string): ModelContentPart {
   if (!isFields(part)) refuse(at, "must be an object");
   if (part["type"] === "text") {
     if (typeof part["text"] !== "string") refuse(at + ".text", "must be a string");

@@ -1,7 +1,7 @@
 import type { ModelSettings, ResponseFormat, ToolChoice, ToolSchema } from "../../../protocol/agents/models.ts";
 import { type ChatMessage, decodeMessages } from "./decode-messages.ts";
 import {
-  type Fields,
+  type JsonFields,
   isFields,
   optionalBoolean,
   optionalFields,
@@ -46,7 +46,7 @@ export function decodeChatRequest(body: unknown): ChatRequest {
   };
 }
 
-function decodeMetadata(body: Fields): Pick<ChatRequest, "sessionId" | "onLimit"> {
+function decodeMetadata(body: JsonFields): Pick<ChatRequest, "sessionId" | "onLimit"> {
   const metadata = optionalFields(body, "metadata") ?? {};
   const onLimit = optionalString(metadata, "on_limit", "metadata.");
   if (onLimit !== undefined && onLimit !== "pause" && onLimit !== "stop")
@@ -57,7 +57,7 @@ function decodeMetadata(body: Fields): Pick<ChatRequest, "sessionId" | "onLimit"
   };
 }
 
-function decodeSettings(body: Fields): ModelSettings {
+function decodeSettings(body: JsonFields): ModelSettings {
   const { stop } = body;
   const stops = typeof stop === "string" ? [stop] : (stop ?? undefined);
   if (stops !== undefined && !isStrings(stops)) refuse("stop", "must be a string or a list of strings");
@@ -81,7 +81,7 @@ function isStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === "string");
 }
 
-function decodeFormat(format: Fields | undefined): ResponseFormat | undefined {
+function decodeFormat(format: JsonFields | undefined): ResponseFormat | undefined {
   switch (format?.["type"]) {
     case undefined:
     case "text":
@@ -102,7 +102,7 @@ function decodeFormat(format: Fields | undefined): ResponseFormat | undefined {
 
 const toolName = /^[A-Za-z0-9_.-]{1,64}$/;
 
-function decodeTools(body: Fields): Pick<ChatRequest, "tools" | "toolChoice"> {
+function decodeTools(body: JsonFields): Pick<ChatRequest, "tools" | "toolChoice"> {
   const list = body["tools"] ?? [];
   if (!Array.isArray(list)) refuse("tools", "must be a list");
   const tools = list.map((tool: unknown, index) => decodeTool(tool, `tools[${index}]`));

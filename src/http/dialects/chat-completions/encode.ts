@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { FinishReason, ModelPart, Usage } from "../../../protocol/agents/models.ts";
-import type { Annotation } from "./annotations.ts";
+import type { UrlCitation } from "./annotations.ts";
 
 /** What all chunks of one answer share. */
 export type AnswerHead = { readonly id: string; readonly created: number };
 
 /** Beside what models give: what the answer cites, told before its finish. */
-export type AnswerPart = ModelPart | { readonly type: "annotations"; readonly annotations: readonly Annotation[] };
+export type AnswerPart = ModelPart | { readonly type: "annotations"; readonly annotations: readonly UrlCitation[] };
 
 /** Ids are ours: some providers repeat theirs. */
 export function newAnswerHead(): AnswerHead {
@@ -81,7 +81,7 @@ export function createCompletion(head: AnswerHead): { add(parts: readonly Answer
   let text = "";
   let reasoning = "";
   let finish: Extract<ModelPart, { type: "finish" }> | undefined;
-  const annotations: Annotation[] = [];
+  const annotations: UrlCitation[] = [];
   const calls: { id: string; type: "function"; function: { name: string; arguments: string } }[] = [];
   return {
     add(parts) {

@@ -1,9 +1,9 @@
 import { InvalidInput } from "../../../protocol/base/errors.ts";
 
 /** A JSON object of unknown content. */
-export type Fields = { readonly [name: string]: unknown };
+export type JsonFields = { readonly [name: string]: unknown };
 
-export function isFields(value: unknown): value is Fields {
+export function isFields(value: unknown): value is JsonFields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
@@ -13,19 +13,19 @@ export function refuse(param: string, fault: string): never {
 }
 
 /** Absent and null mean the same to clients of this dialect. */
-export function optionalString(fields: Fields, name: string, within = ""): string | undefined {
+export function optionalString(fields: JsonFields, name: string, within = ""): string | undefined {
   const value = fields[name] ?? undefined;
   if (value !== undefined && typeof value !== "string") refuse(within + name, "must be a string");
   return value;
 }
 
-export function optionalBoolean(fields: Fields, name: string, within = ""): boolean | undefined {
+export function optionalBoolean(fields: JsonFields, name: string, within = ""): boolean | undefined {
   const value = fields[name] ?? undefined;
   if (value !== undefined && typeof value !== "boolean") refuse(within + name, "must be true or false");
   return value;
 }
 
-export function optionalFields(fields: Fields, name: string, within = ""): Fields | undefined {
+export function optionalFields(fields: JsonFields, name: string, within = ""): JsonFields | undefined {
   const value = fields[name] ?? undefined;
   if (value !== undefined && !isFields(value)) refuse(within + name, "must be an object");
   return value;
@@ -33,7 +33,7 @@ export function optionalFields(fields: Fields, name: string, within = ""): Field
 
 export type NumberRange = { readonly from?: number; readonly to?: number; readonly whole?: true };
 
-export function optionalNumber(fields: Fields, name: string, range: NumberRange = {}): number | undefined {
+export function optionalNumber(fields: JsonFields, name: string, range: NumberRange = {}): number | undefined {
   const value = fields[name] ?? undefined;
   if (value === undefined) return undefined;
   if (typeof value !== "number" || !Number.isFinite(value)) refuse(name, "must be a number");

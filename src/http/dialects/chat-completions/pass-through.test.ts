@@ -33,9 +33,9 @@ before(async () => {
 });
 after(() => server.close());
 
-type Body = Readonly<Record<string, unknown>>;
+type JsonBody = Readonly<Record<string, unknown>>;
 
-async function ask(model: string, more: Body = {}): Promise<IncomingMessage> {
+async function ask(model: string, more: JsonBody = {}): Promise<IncomingMessage> {
   const asking = request(server.url + "/v1/chat/completions", {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -51,19 +51,21 @@ async function textOf(answer: IncomingMessage): Promise<string> {
   return text;
 }
 
-type Chunk = {
+type CompletionChunk = {
   readonly id: string;
   readonly model: string;
-  readonly choices: readonly { readonly delta: Body; readonly finish_reason: string | null }[];
-  readonly usage?: Body | null;
+  readonly choices: readonly { readonly delta: JsonBody; readonly finish_reason: string | null }[];
+  readonly usage?: JsonBody | null;
   readonly error?: { readonly message: string; readonly type: string; readonly code: string };
 };
 
 /** The events of a stream; `[DONE]` must be the last, if it is there at all. */
-function eventsOf(text: string): { chunks: Chunk[]; done: boolean } {
+function eventsOf(text: string): { chunks: CompletionChunk[]; done: boolean } {
   const lines = text.split("\n\n").slice(0, -1);
   const done = lines.at(-1) === "data: [DONE]";
-  const chunks = (done ? lines.slice(0, -1) : lines).map((line) => JSON.parse(line.replace(/^data: /, "")) as Chunk);
+  const chunks = (done ? lines.slice(0, -1) : lines).map(
+    (line) => JSON.parse(line.replace(/^data: /, "")) as CompletionChunk,
+  );
   return { chunks, done };
 }
 
@@ -111,7 +113,7 @@ test("a stream has one chunk per part, one id, and our own end", async () => {
 
 test("a whole answer has what OpenAI's schema requires", async () => {
   const answer = await ask("hello");
-  const { id, created, ...body } = JSON.parse(await textOf(answer)) as Body;
+  const { id, created, ...body } = JSON.parse(await textOf(answer)) as JsonBody;
   assert.match(String(id), /^chatcmpl-/);
   assert.ok(Number.isInteger(created));
   assert.deepEqual(body, {
@@ -141,10 +143,10 @@ test("a call comes with our own id, streamed and whole", async () => {
   ]);
   assert.equal(chunks.at(-1)?.choices[0]?.finish_reason, "tool_calls");
 
-  const whole = JSON.parse(await textOf(await ask("weather", { tools }))) as { choices: { message: Body }[] };
+  const whole = JSON.parse(await textOf(await ask("weather", { tools }))) as { choices: { message: JsonBody }[] };
   const { content, tool_calls: made } = whole.choices[0]!.message;
   assert.equal(content, null);
-  assert.deepEqual((made as { function: Body }[])[0]!.function, { name: "weather", arguments: '{"city":"Oslo"}' });
+  assert.deepEqual((made as { function: JsonBody }[])[0]!.function, { name: "weather", arguments: '{"city":"Oslo"}' });
 });
 
 test("a failure in mid-stream is an error event, and never [DONE]", async () => {
@@ -157,7 +159,7 @@ test("a failure before the first part is an HTTP error, streamed or not", async 
   for (const stream of [true, false]) {
     const answer = await ask("rate-limited", { stream });
     assert.equal(answer.statusCode, 429);
-    const { error } = JSON.parse(await textOf(answer)) as { error: Body };
+    const { error } = JSON.parse(await textOf(answer)) as { error: JsonBody };
     assert.deepEqual(error, { message: "too many", type: "rate_limit_error", param: null, code: "model_rate_limit" });
   }
 });
@@ -197,7 +199,7 @@ test("every call is logged with who asked", async () => {
 test("an unknown name is told the known ones", async () => {
   const answer = await ask("gpt-9");
   assert.equal(answer.statusCode, 404);
-  const { error } = JSON.parse(await textOf(answer)) as { error: Body };
+  const { error } = JSON.parse(await textOf(answer)) as { error: JsonBody };
   assert.equal(error["code"], "model_not_found");
   assert.match(String(error["message"]), /"gpt-9".*chain/);
 });

@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import { messageOf } from "../../../protocol/base/errors.ts";
 import type { ModelPart, ModelRequest } from "../../../protocol/agents/models.ts";
 import type { HeldRequest } from "../../../run/limits/reserve-spending.ts";
-import type { Call } from "../../server/endpoint.ts";
+import type { EndpointCall } from "../../server/endpoint.ts";
 import { openAiError } from "../../shapes/openai-error.ts";
 import { type SseStream, whenClosed } from "../../stream/sse.ts";
 import { readable } from "./attach.ts";
@@ -13,7 +13,7 @@ import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts
  * Asks a model straight: no run, nothing kept but the call log. The caller's closed connection aborts the model.
  * Nothing is sent before the first real part, so that a failure until then is a proper HTTP error.
  */
-export async function passThrough(call: Call, chat: ChatRequest): Promise<string | undefined> {
+export async function passThrough(call: EndpointCall, chat: ChatRequest): Promise<string | undefined> {
   const { reply, request: asked, services, caller } = call;
   // Libraries send a key with every request, so it is no reason to refuse one.
   if (asked.headers["idempotency-key"] !== undefined) reply.header("x-colloquy-idempotency", "ignored");
@@ -63,7 +63,7 @@ async function* heard(batches: AsyncIterable<readonly ModelPart[]>, held: HeldRe
 }
 
 async function streamAnswer(
-  call: Call,
+  call: EndpointCall,
   batches: AsyncIterable<readonly ModelPart[]>,
   includeUsage: boolean,
 ): Promise<undefined> {

@@ -3,21 +3,21 @@ import { textOf } from "../../../protocol/threads/items.ts";
 import { isNested } from "../../../run/log/fold.ts";
 import { runOf } from "../../stream/watch-waits.ts";
 
-type Turn = { readonly agent: string; readonly run: string; named: boolean };
+type AgentTurn = { readonly agent: string; readonly run: string; named: boolean };
 
 /**
  * Turns what happens in a room into what a run says whose answer is all that its members say, each with the speaker before
  * it. Of those who speak at the same time one is told as it speaks, the others when they have spoken.
  */
 export function createRoomEvents(root: string): (events: readonly RunEvent[]) => readonly RunEvent[] {
-  const turns = new Map<string, Turn>();
+  const turns = new Map<string, AgentTurn>();
   /** Who is told as it speaks. */
-  let speaking: Turn | undefined;
+  let speaking: AgentTurn | undefined;
 
-  const prefixOf = ({ agent, named }: Turn) => (named ? "" : `[@${agent}]: `);
-  const keyOf = (turn: Turn, step: string) => `${turn.run}:${step}`;
+  const prefixOf = ({ agent, named }: AgentTurn) => (named ? "" : `[@${agent}]: `);
+  const keyOf = (turn: AgentTurn, step: string) => `${turn.run}:${step}`;
 
-  function told(turn: Turn, event: RunEvent): RunEvent[] {
+  function told(turn: AgentTurn, event: RunEvent): RunEvent[] {
     switch (event.type) {
       case "text-delta": {
         // Who was not told from the beginning is told as a whole.

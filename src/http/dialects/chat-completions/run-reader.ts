@@ -11,15 +11,15 @@ import { annotationOf } from "./annotations.ts";
 import type { AnswerPart } from "./encode.ts";
 
 /** How a run came out, as far as one answer of this dialect goes. */
-export type Outcome = {
+export type RunOutcome = {
   readonly status: "done" | "waiting" | "failed" | "cancelled" | "running";
   /** Instead of an answer; of a run that waits: it goes on without whoever holds the connection. */
   readonly error?: ColloquyError;
 };
 
-export type Reading = {
+export type ReadProgress = {
   readonly parts: readonly AnswerPart[];
-  readonly outcome?: Outcome;
+  readonly outcome?: RunOutcome;
   /** Which model served last, once that is known. */
   readonly model?: string;
 };
@@ -45,9 +45,9 @@ export type ReaderOptions = {
 export function createRunReader(
   run: string,
   { pending = false, finalOnly = false, isWhole = false, images }: ReaderOptions = {},
-): (events: readonly RunEvent[]) => Reading {
+): (events: readonly RunEvent[]) => ReadProgress {
   let parts: AnswerPart[] = [];
-  let outcome: Outcome | undefined;
+  let outcome: RunOutcome | undefined;
   const text = createTextTeller();
   let thoughts = "";
   let finish: FinishReason = "stop";
@@ -79,7 +79,7 @@ export function createRunReader(
     parts.push({ type: "reasoning", text: piece });
   };
   const trace = (line: string) => think((thoughts === "" || thoughts.endsWith("\n") ? "" : "\n") + line + "\n");
-  const fail = (status: Outcome["status"], error: ColloquyError) => {
+  const fail = (status: RunOutcome["status"], error: ColloquyError) => {
     outcome = { status, error };
   };
   const end = (status: "done" | "waiting", reason: FinishReason) => {

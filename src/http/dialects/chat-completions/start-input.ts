@@ -1,6 +1,6 @@
 import { InvalidInput } from "../../../protocol/base/errors.ts";
 import { newId } from "../../../protocol/base/ids.ts";
-import { type Content, itemIdOfCall, type NewItem } from "../../../protocol/threads/items.ts";
+import { type MessageContent, itemIdOfCall, type NewItem } from "../../../protocol/threads/items.ts";
 import type { ModelMessage } from "../../../protocol/agents/models.ts";
 import type { RunOptions } from "../../../protocol/threads/runs.ts";
 import type { StartInput } from "../../../run/runs.ts";
@@ -100,12 +100,12 @@ function toHistory(messages: readonly ChatMessage[]): NewItem[] {
   return items;
 }
 
-function contentOf(content: UserContent): Content {
+function contentOf(content: UserContent): MessageContent {
   return typeof content === "string" ? content : [...content];
 }
 
 /** Several messages as one: texts with a blank line between, or parts after each other. */
-function joinContents(contents: readonly UserContent[]): Content {
+function joinContents(contents: readonly UserContent[]): MessageContent {
   if (contents.length === 1) return contentOf(contents[0]!);
   if (contents.every((content) => typeof content === "string")) return contents.join("\n\n");
   return contents.flatMap((content) =>

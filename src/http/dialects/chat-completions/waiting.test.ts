@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => server.close());
 
-type Answer = {
+type CompletionResult = {
   readonly content: string;
   readonly finish: string | null;
   readonly headers: Headers;
@@ -38,15 +38,15 @@ async function ask(content: string, { stream = false, headers = {}, ...rest }: R
   return stream ? streamed(response) : whole(response);
 }
 
-type Choice = {
+type CompletionChoice = {
   readonly message?: { readonly content: string };
   readonly delta?: { readonly content?: string };
   readonly finish_reason: string | null;
 };
-type Body = { readonly choices?: readonly Choice[]; readonly error?: Answer["error"] };
+type CompletionBody = { readonly choices?: readonly CompletionChoice[]; readonly error?: CompletionResult["error"] };
 
-async function whole(response: Response): Promise<Answer> {
-  const { choices, error } = (await response.json()) as Body;
+async function whole(response: Response): Promise<CompletionResult> {
+  const { choices, error } = (await response.json()) as CompletionBody;
   const choice = choices?.[0];
   return {
     content: choice?.message?.content ?? "",
@@ -56,9 +56,9 @@ async function whole(response: Response): Promise<Answer> {
   };
 }
 
-async function streamed(response: Response): Promise<Answer> {
+async function streamed(response: Response): Promise<CompletionResult> {
   const events = (await response.text()).split("\n\n").filter((event) => event.startsWith("data: {"));
-  const chunks = events.map((event) => JSON.parse(event.slice(6)) as Body);
+  const chunks = events.map((event) => JSON.parse(event.slice(6)) as CompletionBody);
   const choices = chunks.flatMap((chunk) => chunk.choices ?? []);
   return {
     content: choices.map(({ delta }) => delta?.content ?? "").join(""),

@@ -2,21 +2,21 @@ import { messageOf } from "../../../protocol/base/errors.ts";
 import { type Item, textOf } from "../../../protocol/threads/items.ts";
 import { type ActionEvent, actionTrace } from "../../../run/strategies/json-actions-trace.ts";
 import type { Started } from "../../../run/runs.ts";
-import type { Call } from "../../server/endpoint.ts";
+import type { EndpointCall } from "../../server/endpoint.ts";
 import { createAnswerImages } from "../../requests/answer-images.ts";
 import { followUntil, followWhole, runTarget } from "../../stream/follow-run.ts";
 import { serverStops } from "../../stream/run-errors.ts";
 import { createUiMessage } from "./ui-message.ts";
 import { createRunWatch, type Ending } from "../../stream/watch-run.ts";
 
-type Place = Pick<Started, "runId" | "threadId" | "cursor" | "pending" | "resumedAt">;
+type FollowedStart = Pick<Started, "runId" | "threadId" | "cursor" | "pending" | "resumedAt">;
 
 const streamHeaders = { "x-vercel-ai-ui-message-stream": "v1" };
 
 /** The answer and how it came about, once the run has ended. */
 export async function answerWhole(
-  call: Call,
-  place: Place,
+  call: EndpointCall,
+  place: FollowedStart,
 ): Promise<{ readonly answer: string; readonly events: readonly ActionEvent[] }> {
   const { reply } = call;
   const items: Item[] = [];
@@ -28,7 +28,7 @@ export async function answerWhole(
   return { answer: ending.status === "waiting" ? ending.text : answerIn(items), events };
 }
 
-async function followToEnd(call: Call, place: Place, items: Item[]): Promise<Ending> {
+async function followToEnd(call: EndpointCall, place: FollowedStart, items: Item[]): Promise<Ending> {
   const watch = createRunWatch(place.runId, place.pending);
   let ended: Ending | undefined;
   await followWhole(call, place.runId, targetOf(place), (events) => {
@@ -46,7 +46,7 @@ function answerIn(items: readonly Item[]): string {
 }
 
 /** The run as an AI SDK UI message stream. */
-export function tellRun(call: Call, place: Place): undefined {
+export function tellRun(call: EndpointCall, place: FollowedStart): undefined {
   const { request, reply, services, streams } = call;
   const watch = createRunWatch(place.runId, place.pending);
   const message = createUiMessage(place, namesIn(call), createAnswerImages(call, place.threadId));
@@ -74,12 +74,12 @@ export function tellRun(call: Call, place: Place): undefined {
 }
 
 /** Behind another run its thread is followed, since that one may have to wait for a person. */
-function targetOf(place: Place) {
+function targetOf(place: FollowedStart) {
   return { target: place.pending ? { threadId: place.threadId } : runTarget(place), from: place.cursor };
 }
 
 /** With them, actions are read that name a tool or an agent in a wrong place. */
-function namesIn({ services }: Call) {
+function namesIn({ services }: EndpointCall) {
   return {
     tools: services.tools.list().map(({ name }) => name),
     agents: services.agents.list().map(({ id }) => id),

@@ -47,13 +47,13 @@ const requests = (): readonly ModelRequest[] => server.model.requests.slice(aske
 const said = (request: ModelRequest | undefined) =>
   request!.messages.slice(1).map(({ role, content }) => `${role}: ${String(content)}`);
 
-type Chunk = { type: string; id?: string; delta?: string; data?: unknown; [field: string]: unknown };
+type UiChunkJson = { type: string; id?: string; delta?: string; data?: unknown; [field: string]: unknown };
 
 /** The chunks of a stream that ends as it has to. */
-function chunksOf(text: string): Chunk[] {
+function chunksOf(text: string): UiChunkJson[] {
   const events = text.split("\n\n").filter((event) => event !== "" && !event.startsWith(":"));
   assert.equal(events.pop(), "data: [DONE]");
-  return events.map((event) => JSON.parse(event.slice("data: ".length)) as Chunk);
+  return events.map((event) => JSON.parse(event.slice("data: ".length)) as UiChunkJson);
 }
 
 test("messages alone are answered with the answer and its events", async () => {
@@ -252,7 +252,7 @@ test("the answer is told while it is being written, and what looked like one is 
   assert.match(text, /"reasoning-delta","id":"thought-1","delta":"enough"/);
   gate.resolve();
   for (let read = await live.read(); !read.done; read = await live.read()) text += read.value;
-  const pieces = (chunks: Chunk[]) => chunks.flatMap(({ type, delta }) => (type === "text-delta" ? [delta] : []));
+  const pieces = (chunks: UiChunkJson[]) => chunks.flatMap(({ type, delta }) => (type === "text-delta" ? [delta] : []));
   assert.deepEqual(pieces(chunksOf(text)), ["Buy milk", " and eggs."]);
 
   // Of two actions the first counts.

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isEnded } from "../../../protocol/threads/runs.ts";
 import type { Started } from "../../../run/runs.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { idempotencyOf } from "../../requests/idempotency.ts";
 import { sessionNameOf } from "../../requests/session-name.ts";
 import { withinOf } from "../../requests/within.ts";
@@ -78,7 +78,10 @@ export const resumeChat = endpoint({
   },
 });
 
-async function start(call: Call, { text, session: given, conversation, system, history }: ChatBody): Promise<Started> {
+async function start(
+  call: EndpointCall,
+  { text, session: given, conversation, system, history }: ChatBody,
+): Promise<Started> {
   const { caller, request, services } = call;
   const session = sessionNameOf(request, given) ?? conversation;
   return await services.runs.start(caller, {

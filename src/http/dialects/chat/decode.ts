@@ -17,7 +17,7 @@ export type ChatBody = {
   readonly history: readonly NewItem[];
 };
 
-type Fields = { readonly [name: string]: unknown };
+type ChatFields = { readonly [name: string]: unknown };
 
 /** Keys that only the bodies of assistant-ui's data stream and of the AI SDK's `useChat` have. */
 const streamKeys = ["trigger", "tools", "runConfig", "state", "unstable_assistantMessageId"];
@@ -32,7 +32,7 @@ export function decodeChat(body: unknown, accept: string | undefined): ChatBody 
   if (!Array.isArray(messages)) refuse("messages", "must be a list");
   for (const [index, message] of messages.entries())
     if (!isFields(message)) refuse(`messages[${index}]`, "must be an object");
-  const said = messages as readonly Fields[];
+  const said = messages as readonly ChatFields[];
   const last = said.findLastIndex((message) => message["role"] === "user" && textsOf(message).length > 0);
   const texts = last === -1 ? [] : textsOf(said[last]!);
   if (!streamsWanted(body, said, accept)) {
@@ -60,14 +60,14 @@ function nameOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" && !value.startsWith("__") ? value : undefined;
 }
 
-function streamsWanted(body: Fields, messages: readonly Fields[], accept = ""): boolean {
+function streamsWanted(body: ChatFields, messages: readonly ChatFields[], accept = ""): boolean {
   if (accept.includes("text/event-stream")) return true;
   if (accept.includes("application/json")) return false;
   return streamKeys.some((key) => key in body) || messages.some((message) => Array.isArray(message["parts"]));
 }
 
 /** The text parts of a message; a plain string is one. */
-function textsOf({ parts, content = parts }: Fields): string[] {
+function textsOf({ parts, content = parts }: ChatFields): string[] {
   if (typeof content === "string") return [content];
   if (!Array.isArray(content)) return [];
   return content.flatMap((part: unknown) =>
@@ -76,7 +76,7 @@ function textsOf({ parts, content = parts }: Fields): string[] {
 }
 
 /** What was said; what tools did is the past of another server. */
-function historyOf(messages: readonly Fields[]): NewItem[] {
+function historyOf(messages: readonly ChatFields[]): NewItem[] {
   return messages.flatMap((message, index): NewItem[] => {
     const content = textsOf(message).join("\n\n");
     const { role } = message;
@@ -86,7 +86,7 @@ function historyOf(messages: readonly Fields[]): NewItem[] {
   });
 }
 
-function isFields(value: unknown): value is Fields {
+function isFields(value: unknown): value is ChatFields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { eventStream } from "../../shapes/event-schema.ts";
 
 /** One chunk of the AI SDK's UI message stream, version 1. */
-type Chunk = { readonly type: string; readonly [field: string]: unknown };
+type UiChunk = { readonly type: string; readonly [field: string]: unknown };
 
 /** Writes a message as chunks: steps, in them parts of text and reasoning that are begun and ended as they have to be. */
 type ChunkWriter = {
@@ -58,7 +58,7 @@ export const uiMessageStream = (more?: Readonly<Record<string, { readonly schema
 export const doneEvent = "data: [DONE]\n\n";
 
 export function createChunkWriter(): ChunkWriter {
-  let chunks: Chunk[] = [];
+  let chunks: UiChunk[] = [];
   let open: string | undefined;
   let textId: string | undefined;
   let told = 0;

@@ -7,11 +7,11 @@ import { actionTrace } from "../../../run/strategies/json-actions-trace.ts";
 import type { AnswerImages } from "../../requests/answer-images.ts";
 import { createPartialAnswer, type PartialAnswer } from "./partial-answer.ts";
 import { createChunkWriter, doneEvent } from "./ui-chunks.ts";
-import type { Ending, Seen } from "../../stream/watch-run.ts";
+import type { Ending, RunBatch } from "../../stream/watch-run.ts";
 
 type UiMessage = {
   start(): string;
-  tell(seen: Seen): string;
+  tell(seen: RunBatch): string;
   /** The end of a stream whose run could not be told to its end. */
   fail(errorText: string): string;
 };

@@ -5,11 +5,11 @@ import type { MessageBody } from "../../../protocol/threads/items.ts";
 import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
 import type { Started, StartInput } from "../../../run/runs.ts";
 import { attached } from "../../requests/attach.ts";
-import type { Call } from "../../server/endpoint.ts";
+import type { EndpointCall } from "../../server/endpoint.ts";
 import { idempotencyOf } from "../../requests/idempotency.ts";
 import { waitingText } from "../../stream/waiting-text.ts";
 import { withinOf } from "../../requests/within.ts";
-import { type Begun, type StreamEvent, streamOptions } from "./stream-events.ts";
+import { type ChatKitStream, type StreamEvent, streamOptions } from "./stream-events.ts";
 import { defaultAgent, type Metadata, type RequestOf, textOfInput, type UserInput } from "./requests.ts";
 import { itemIdFrom, threadIdFrom } from "./ids.ts";
 import { noItem } from "./pages.ts";
@@ -18,16 +18,19 @@ import { itemsBackwards } from "./read-thread.ts";
 import { uploadIdFrom } from "./attachments.ts";
 import { shownThread, shownUserMessage } from "./encode.ts";
 
-export async function createThread(call: Call, { params, metadata }: RequestOf<"threads.create">): Promise<Begun> {
+export async function createThread(
+  call: EndpointCall,
+  { params, metadata }: RequestOf<"threads.create">,
+): Promise<ChatKitStream> {
   const started = await start(call, {}, { input: params.input, metadata });
   const thread = await call.services.runs.getThread(call.caller, started.threadId);
   return { first: [{ type: "thread.created", thread: shownThread(thread) }], run: { ...started, beginning: true } };
 }
 
 export async function addUserMessage(
-  call: Call,
+  call: EndpointCall,
   { params, metadata }: RequestOf<"threads.add_user_message">,
-): Promise<Begun> {
+): Promise<ChatKitStream> {
   const { services, caller } = call;
   const thread = await services.runs.getThread(caller, threadIdFrom(params.thread_id));
   const [live] = await services.runs.list(caller, { threadId: thread.id, status: "waiting", limit: 1 });
@@ -50,7 +53,7 @@ export async function addUserMessage(
   return { first: [...said, progress], run: { ...started, beginning: started.replayed } };
 }
 
-async function noticeOf({ services, caller }: Call, live: RunRecord, { runId }: Started): Promise<StreamEvent> {
+async function noticeOf({ services, caller }: EndpointCall, live: RunRecord, { runId }: Started): Promise<StreamEvent> {
   const questions = await services.runs.questions(caller, live.id);
   const waiting = waitingText({ run: live.id, questions, reason: live.waitReason ?? "" });
   const message = `Your message is queued, as run ${runId}, behind another one.\n${waiting}`;
@@ -65,7 +68,7 @@ type StartRequest = {
 };
 
 async function start(
-  call: Call,
+  call: EndpointCall,
   thread: Partial<ThreadRecord>,
   { input, metadata, message, mode }: StartRequest,
 ): Promise<Started> {
@@ -84,7 +87,7 @@ async function start(
   });
 }
 
-async function messageOf({ services, caller }: Call, input: UserInput) {
+async function messageOf({ services, caller }: EndpointCall, input: UserInput) {
   const content = textOfInput(input);
   const ids = input.attachments.map(uploadIdFrom);
   return { content, ...(ids.length > 0 && { files: await attached({ services, caller }, ids) }) };
@@ -95,13 +98,13 @@ function optionsOf({ client_tools: clientTools }: Metadata) {
 }
 
 /** The one that is asked for, else the thread's own. Throws NotFound for the former. */
-function agentFor(call: Call, asked: string | undefined, threads: string | null | undefined): string {
+function agentFor(call: EndpointCall, asked: string | undefined, threads: string | null | undefined): string {
   const { agents } = call.services;
   if (asked !== undefined) return agents.get(asked).id;
   return threads && agents.has(threads) ? threads : defaultAgent(agents);
 }
 
-function checkedChoice({ services }: Call, choice: { readonly name: string }, metadata: Metadata) {
+function checkedChoice({ services }: EndpointCall, choice: { readonly name: string }, metadata: Metadata) {
   const known = [...services.tools.list(), ...(metadata.client_tools ?? [])];
   if (known.some(({ name }) => name === choice.name)) return choice;
   throw new InvalidInput(`params.input.inference_options.tool_choice: there is no tool ${choice.name.slice(0, 100)}`, {
@@ -111,9 +114,9 @@ function checkedChoice({ services }: Call, choice: { readonly name: string }, me
 
 /** Says a user's message anew: what came after it stays in the log, but the conversation goes on without it. */
 export async function retryAfterItem(
-  call: Call,
+  call: EndpointCall,
   { params, metadata }: RequestOf<"threads.retry_after_item">,
-): Promise<Begun> {
+): Promise<ChatKitStream> {
   const { services, caller, request } = call;
   const thread = await services.runs.getThread(caller, threadIdFrom(params.thread_id));
   const message = await userMessage(call, thread, params.item_id);
@@ -134,7 +137,7 @@ export async function retryAfterItem(
 
 /** Of any branch: a retry that is sent again names a message that has been replaced. */
 async function userMessage(
-  call: Call,
+  call: EndpointCall,
   thread: ThreadRecord,
   shown: string,
 ): Promise<{ readonly id: string } & Pick<MessageBody, "content" | "files" | "to">> {

@@ -1,11 +1,11 @@
 import { baseOf } from "../../server/origins.ts";
-import type { Call } from "../../server/endpoint.ts";
+import type { EndpointCall } from "../../server/endpoint.ts";
 import { itemIdFrom, shownItemId } from "./ids.ts";
 import type { RequestOf } from "./requests.ts";
 
 /** A place for a file whose bytes the page sends next, to the address that it is told. */
 export async function createAttachment(
-  { services, caller, request }: Call,
+  { services, caller, request }: EndpointCall,
   { params: { name, size, mime_type: type } }: RequestOf<"attachments.create">,
 ): Promise<object> {
   const upload = await services.uploads.begin(caller, { name, bytes: size });

@@ -7,7 +7,7 @@ import { shownCall, shownCalls, shownClientCall } from "./encode.ts";
 type Call = ItemOf<"call">;
 
 /** The server's calls of one step: a workflow that is open until each has its result, or the stream ends. */
-type Work = { readonly calls: [Call, ...Call[]]; open: boolean };
+type WorkflowCalls = { readonly calls: [Call, ...Call[]]; open: boolean };
 
 /** Tells calls: the server's as tasks of a workflow, the client's one at a time, since the protocol knows no two. */
 export type CallTeller = {
@@ -20,13 +20,13 @@ export type CallTeller = {
 };
 
 export function createCallTeller(put: (event: StreamEvent) => void): CallTeller {
-  const works = new Map<string, Work>();
+  const works = new Map<string, WorkflowCalls>();
   const results = new Map<string, ItemOf<"result">>();
   /** Without a result yet. */
   const clientCalls = new Map<string, Call>();
   const resultOf = (call: Call) => results.get(callKey(call));
 
-  const closeWork = (work: Work) => {
+  const closeWork = (work: WorkflowCalls) => {
     work.open = false;
     put({ type: "thread.item.done", item: shownCalls(work.calls, resultOf) });
   };

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { InvalidInput, messageOf } from "../../../protocol/base/errors.ts";
 import { isEnded } from "../../../protocol/threads/runs.ts";
 import type { Needs } from "../../../protocol/base/scopes.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { letIn } from "../../server/let-in.ts";
 import { addUserMessage, createThread, retryAfterItem } from "./add-message.ts";
 import { askInConversation } from "./conversation.ts";
@@ -12,7 +12,7 @@ import { addClientToolOutput, addStructuredInput } from "./continue-thread.ts";
 import { shownThreadId, threadIdFrom } from "./ids.ts";
 import { findItems, listItems, listThreads } from "./pages.ts";
 import { type ChatKitRequest, decodeRequest, type RequestOf, requestSchema } from "./requests.ts";
-import { streamOptions, type Begun, sseOf } from "./stream-events.ts";
+import { streamOptions, type ChatKitStream, sseOf } from "./stream-events.ts";
 import { shownThread } from "./encode.ts";
 import { followUntil } from "../../stream/follow-run.ts";
 import { serverStops } from "../../stream/run-errors.ts";
@@ -72,7 +72,7 @@ const needsOf: Readonly<Record<ChatKitRequest["type"], Needs>> = {
   "input.transcribe": "ask",
 };
 
-async function answer(call: Call, request: ChatKitRequest): Promise<object | undefined> {
+async function answer(call: EndpointCall, request: ChatKitRequest): Promise<object | undefined> {
   if (streamed.has(request.type)) call.streams.admit(call.reply, call.caller.userId);
   switch (request.type) {
     case "threads.create":
@@ -108,7 +108,7 @@ type AtOnce = RequestOf<
   "threads.get_by_id" | "threads.list" | "threads.update" | "threads.delete" | "items.list" | "items.feedback"
 >;
 
-async function answerAtOnce(call: Call, { type, params }: AtOnce): Promise<object> {
+async function answerAtOnce(call: EndpointCall, { type, params }: AtOnce): Promise<object> {
   const { services, caller } = call;
   if (type === "threads.list") {
     const after = params.after ? threadIdFrom(params.after) : undefined;
@@ -142,7 +142,7 @@ async function answerAtOnce(call: Call, { type, params }: AtOnce): Promise<objec
 
 /** Actions are the page's own commands; of the server's there is one. Resolves to what came of it, for a person. */
 async function act(
-  { services, caller }: Call,
+  { services, caller }: EndpointCall,
   { params }: RequestOf<"threads.custom_action" | "threads.sync_custom_action">,
 ): Promise<string> {
   const { id } = await services.runs.getThread(caller, threadIdFrom(params.thread_id));
@@ -161,7 +161,7 @@ async function act(
 }
 
 /** Tells a run until it ends or waits. A closed connection ends the telling, never the run. */
-function streamRun({ request, reply, services, streams }: Call, { first, run }: Begun): undefined {
+function streamRun({ request, reply, services, streams }: EndpointCall, { first, run }: ChatKitStream): undefined {
   if (!run) {
     streams.open(reply).end(sseOf(first));
     return;

@@ -2,19 +2,19 @@ import { Conflict, InvalidInput } from "../../../protocol/base/errors.ts";
 import { callIdOf, type Item, type QuestionBody } from "../../../protocol/threads/items.ts";
 import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
 import type { DecisionInput, Started } from "../../../run/runs.ts";
-import type { Call } from "../../server/endpoint.ts";
-import { type Begun, streamOptions } from "./stream-events.ts";
+import type { EndpointCall } from "../../server/endpoint.ts";
+import { type ChatKitStream, streamOptions } from "./stream-events.ts";
 import { threadIdFrom } from "./ids.ts";
 import { findItem } from "./pages.ts";
-import { readBackwards, type Shown } from "./read-thread.ts";
+import { readBackwards, type ShownItem } from "./read-thread.ts";
 import type { RequestOf } from "./requests.ts";
 import { shownClientCall } from "./encode.ts";
 
 /** Brings the result of the call that is pending; the same one sent again is only told again. */
 export async function addClientToolOutput(
-  call: Call,
+  call: EndpointCall,
   { params }: RequestOf<"threads.add_client_tool_output">,
-): Promise<Begun> {
+): Promise<ChatKitStream> {
   const { services, caller } = call;
   const thread = await services.runs.getThread(caller, threadIdFrom(params.thread_id));
   const content = typeof params.result === "string" ? params.result : (JSON.stringify(params.result) ?? "null");
@@ -28,7 +28,7 @@ export async function addClientToolOutput(
   return await goOn(call, started);
 }
 
-async function pendingCall(call: Call, thread: ThreadRecord): Promise<Shown | undefined> {
+async function pendingCall(call: EndpointCall, thread: ThreadRecord): Promise<ShownItem | undefined> {
   for await (const found of readBackwards(call, thread))
     if (found.shown.type === "client_tool_call" && found.shown.status === "pending") return found;
   return undefined;
@@ -36,11 +36,11 @@ async function pendingCall(call: Call, thread: ThreadRecord): Promise<Shown | un
 
 /** The named one, else the one that is pending, else the last, if it has this very result. */
 async function clientCallFor(
-  call: Call,
+  call: EndpointCall,
   thread: ThreadRecord,
   { content, callId }: { readonly content: string; readonly callId: string | undefined },
 ): Promise<Item> {
-  let last: Shown | undefined;
+  let last: ShownItem | undefined;
   for await (const found of readBackwards(call, thread)) {
     if (found.shown.type !== "client_tool_call") continue;
     if (callId === undefined ? found.shown.status === "pending" : found.shown.call_id === callId) return found.item;
@@ -55,9 +55,9 @@ async function clientCallFor(
 
 /** Answers a question of a run. What is none of its options is the reason of a denial. */
 export async function addStructuredInput(
-  call: Call,
+  call: EndpointCall,
   { params }: RequestOf<"threads.add_structured_input">,
-): Promise<Begun> {
+): Promise<ChatKitStream> {
   const { services, caller } = call;
   const thread = await services.runs.getThread(caller, threadIdFrom(params.thread_id));
   const { item, shown } = await findItem(call, thread, params.item_id);
@@ -90,7 +90,10 @@ function decisionFor({ reason }: QuestionBody, value: string | undefined): Decis
 }
 
 /** The stream of a run of which the client has seen all up to the cursor. */
-async function goOn(call: Call, { runId, threadId, cursor }: Omit<Started, "pending" | "replayed">): Promise<Begun> {
+async function goOn(
+  call: EndpointCall,
+  { runId, threadId, cursor }: Omit<Started, "pending" | "replayed">,
+): Promise<ChatKitStream> {
   const { services, caller } = call;
   const { first } = await services.runs.placeOf(caller, runId);
   const known: Item[] = [];

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Item, textOf } from "../../../protocol/threads/items.ts";
 import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
 import { callKey } from "../../../run/log/fold.ts";
-import type { Call } from "../../server/endpoint.ts";
+import type { EndpointCall } from "../../server/endpoint.ts";
 import { branchBackwards } from "./read-thread.ts";
 
 const partSchema = z.discriminatedUnion("type", [
@@ -19,7 +19,7 @@ export type ConversationMessage = z.output<typeof messageSchema>;
 
 /** What was said, asked of tools and brought by them on the branch that counts, newest first. */
 export async function* messagesBackwards(
-  call: Pick<Call, "services" | "caller">,
+  call: Pick<EndpointCall, "services" | "caller">,
   thread: ThreadRecord,
 ): AsyncGenerator<ConversationMessage> {
   for await (const item of branchBackwards(call, thread)) {

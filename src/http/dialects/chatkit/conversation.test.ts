@@ -9,7 +9,7 @@ import { createApiKey, createKeyFinder } from "../../../store/people/api-keys.ts
 import { createUser } from "../../../store/people/users.ts";
 import type { ConversationMessage } from "./conversation-items.ts";
 
-type ConversationEvent = {
+type ConversationEventJson = {
   readonly type: "message_delta" | "message_complete" | "error";
   readonly content?: string;
   readonly conversation_id?: number;
@@ -68,7 +68,7 @@ anyDatabase((databases) => {
     const text = await response.text();
     assert.equal(response.status, 200, text);
     const lines = text.split("\n\n").filter((line) => line.startsWith("data: "));
-    const events = lines.map((line) => JSON.parse(line.slice(6)) as ConversationEvent);
+    const events = lines.map((line) => JSON.parse(line.slice(6)) as ConversationEventJson);
     return { response, text, events, said: events.map(({ content = "" }) => content).join(""), last: events.at(-1)! };
   }
 

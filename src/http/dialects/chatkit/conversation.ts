@@ -2,7 +2,7 @@ import { createHash, randomInt } from "node:crypto";
 import { z } from "zod";
 import { Conflict, Denied, InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
 import { isId } from "../../../protocol/base/ids.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { idempotencyOf } from "../../requests/idempotency.ts";
 import { withinOf } from "../../requests/within.ts";
 import { tellConversation } from "./conversation-stream.ts";
@@ -26,7 +26,7 @@ const bodySchema = z.object({
 });
 
 /** `{conversation_id, user_id, message}`: a message to the conversation with that number, which is the user's own. */
-export async function askInConversation(call: Call, body: object): Promise<undefined> {
+export async function askInConversation(call: EndpointCall, body: object): Promise<undefined> {
   const { conversation_id: asked, user_id: user, message } = decode(bodySchema, body);
   const { services, caller, request, reply, streams } = call;
   streams.admit(reply, caller.userId);
@@ -67,7 +67,7 @@ export const conversationItems = endpoint({
 });
 
 /** With accounts nobody speaks for another; without, the machine's owner asks, and the name only keeps conversations apart. */
-function labelOf({ services, caller }: Call, user: string | undefined): string {
+function labelOf({ services, caller }: EndpointCall, user: string | undefined): string {
   if (services.access.mode === "local") return user ?? "";
   if (user === undefined || user === caller.userId || user === caller.name) return "";
   throw new Denied(403, "user_id: must be your own id or name.", { code: "not_your_user_id" });
@@ -81,7 +81,7 @@ function sessionKey(number: number, label: string): string {
 }
 
 /** The same one for the same Idempotency-Key, so that a request that is sent again finds its conversation. */
-async function newNumber({ services, caller }: Call, label: string, key: string | undefined): Promise<number> {
+async function newNumber({ services, caller }: EndpointCall, label: string, key: string | undefined): Promise<number> {
   if (key !== undefined) {
     const hash = createHash("sha256").update(`${caller.userId} ${label} ${key}`).digest();
     return 1 + (hash.readUInt32BE() % largestNumber);
@@ -93,7 +93,7 @@ async function newNumber({ services, caller }: Call, label: string, key: string 
 }
 
 /** Throws NotFound for what is not the caller's or not of that user, and Conflict if it takes a user_id to know. */
-async function threadOf(call: Call, id: string, user: string | undefined): Promise<string> {
+async function threadOf(call: EndpointCall, id: string, user: string | undefined): Promise<string> {
   const { services, caller } = call;
   const label = labelOf(call, user);
   const unknown = new NotFound(`There is no conversation ${id}.`, { code: "conversation_not_found" });

@@ -4,7 +4,15 @@ import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
 import { plainArguments } from "../../shapes/question-view.ts";
 import { shownItemId, shownStepId, shownThreadId } from "./ids.ts";
 import type { Citation } from "../../../protocol/knowledge/citations.ts";
-import type { Annotation, ItemOfType, OutputText, Page, Task, Thread, ThreadItem } from "./thread-items.ts";
+import type {
+  ChatKitAnnotation,
+  ItemOfType,
+  OutputText,
+  ChatKitPage,
+  ChatKitTask,
+  Thread,
+  ThreadItem,
+} from "./thread-items.ts";
 
 type Message = ItemOf<"message">;
 type Call = ItemOf<"call">;
@@ -12,7 +20,7 @@ type Result = ItemOf<"result">;
 
 export function shownThread(
   { id, title, createdAt }: ThreadRecord,
-  items: Page<ThreadItem> = { data: [], has_more: false },
+  items: ChatKitPage<ThreadItem> = { data: [], has_more: false },
 ): Thread {
   return {
     id: shownThreadId(id),
@@ -48,7 +56,7 @@ export function outputText(text: string, citations: readonly Citation[] = []): O
   return { type: "output_text", text, annotations: citations.map(annotationOf) };
 }
 
-function annotationOf({ source: { title, url, page }, end: index, quote, found }: Citation): Annotation {
+function annotationOf({ source: { title, url, page }, end: index, quote, found }: Citation): ChatKitAnnotation {
   if (url !== undefined) return { type: "annotation", source: { type: "url", title, url }, index };
   const description = [
     ...(page === undefined ? [] : [`page ${page}`]),
@@ -82,7 +90,7 @@ export function shownThought(message: Message): ThreadItem | undefined {
 }
 
 export function reasoning(thought: string) {
-  const tasks: Task[] = [{ type: "thought", content: thought, status_indicator: "complete" }];
+  const tasks: ChatKitTask[] = [{ type: "thought", content: thought, status_indicator: "complete" }];
   return { type: "workflow", workflow: { type: "reasoning", tasks, expanded: false } } as const;
 }
 
@@ -100,7 +108,7 @@ export function shownCalls(
   };
 }
 
-export function shownCall({ body }: Call, result: Result | undefined): Task {
+export function shownCall({ body }: Call, result: Result | undefined): ChatKitTask {
   const asked = plainArguments(body.arguments);
   return {
     type: "custom",

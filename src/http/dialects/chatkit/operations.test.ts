@@ -6,7 +6,7 @@ import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts
 import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
 import type { ModelRequest } from "../../../protocol/agents/models.ts";
 import { newId } from "../../../protocol/base/ids.ts";
-import type { Page, Thread, ThreadItem } from "./thread-items.ts";
+import type { ChatKitPage, Thread, ThreadItem } from "./thread-items.ts";
 
 const script = ({ messages }: ModelRequest): ScriptAnswer =>
   `You said ${String(messages.at(-1)!.content).split("\n").at(-1)}`;
@@ -28,7 +28,7 @@ anyDatabase((databases) => {
     for (const order of ["asc", "desc"]) {
       const seen: ThreadItem[] = [];
       for (let after: string | undefined, pages = 1; ; pages++) {
-        const page = await chatkit.ask<Page<ThreadItem>>("items.list", {
+        const page = await chatkit.ask<ChatKitPage<ThreadItem>>("items.list", {
           thread_id: thread.id,
           order,
           after,
@@ -51,10 +51,10 @@ anyDatabase((databases) => {
       /^404 item_not_found/,
     );
 
-    const first = await chatkit.ask<Page<Thread>>("threads.list", { limit: 1 });
+    const first = await chatkit.ask<ChatKitPage<Thread>>("threads.list", { limit: 1 });
     assert.deepEqual([first.data[0]!.id, first.has_more, first.after], [thread.id, true, thread.id]);
-    const rest = await chatkit.ask<Page<Thread>>("threads.list", { after: first.after });
-    const others = await chatkit.ask<Page<Thread>>("threads.list", { order: "asc" });
+    const rest = await chatkit.ask<ChatKitPage<Thread>>("threads.list", { after: first.after });
+    const others = await chatkit.ask<ChatKitPage<Thread>>("threads.list", { order: "asc" });
     assert.deepEqual(rest.data.toReversed(), others.data.slice(0, rest.data.length));
   });
 
@@ -155,7 +155,12 @@ anyDatabase((databases) => {
     const thread_id = "thr_" + threadId.replaceAll("-", "");
     const seen: string[] = [];
     for (let after: string | undefined; ;) {
-      const page = await chatkit.ask<Page<ThreadItem>>("items.list", { thread_id, order: "asc", after, limit: 100 });
+      const page = await chatkit.ask<ChatKitPage<ThreadItem>>("items.list", {
+        thread_id,
+        order: "asc",
+        after,
+        limit: 100,
+      });
       seen.push(...textsOf(page.data));
       if (!page.has_more) break;
       after = page.after;

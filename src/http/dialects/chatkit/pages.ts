@@ -1,25 +1,29 @@
 import { NotFound } from "../../../protocol/base/errors.ts";
 import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
-import type { Call } from "../../server/endpoint.ts";
-import { readBackwards, type Shown } from "./read-thread.ts";
-import type { Page, ThreadItem } from "./thread-items.ts";
+import type { EndpointCall } from "../../server/endpoint.ts";
+import { readBackwards, type ShownItem } from "./read-thread.ts";
+import type { ChatKitPage, ThreadItem } from "./thread-items.ts";
 
 const pageSize = 20;
 
-export type PageRequest = {
+export type ChatKitPageRequest = {
   readonly limit?: number | null | undefined;
   readonly order: "asc" | "desc";
   /** The last id of the page before. */
   readonly after?: string | null | undefined;
 };
 
-type Asking = Pick<Call, "services" | "caller">;
+type PageCall = Pick<EndpointCall, "services" | "caller">;
 
-export async function listItems(call: Asking, thread: ThreadRecord, request: PageRequest): Promise<Page<ThreadItem>> {
+export async function listItems(
+  call: PageCall,
+  thread: ThreadRecord,
+  request: ChatKitPageRequest,
+): Promise<ChatKitPage<ThreadItem>> {
   return await pageOf(shownIn(call, thread), request);
 }
 
-async function* shownIn(call: Asking, thread: ThreadRecord): AsyncGenerator<ThreadItem> {
+async function* shownIn(call: PageCall, thread: ThreadRecord): AsyncGenerator<ThreadItem> {
   for await (const { shown } of readBackwards(call, thread)) yield shown;
 }
 
@@ -29,8 +33,8 @@ async function* shownIn(call: Asking, thread: ThreadRecord): AsyncGenerator<Thre
  */
 export async function pageOf<Entry extends { readonly id: string }>(
   backwards: AsyncIterable<Entry>,
-  { limit, order, after }: PageRequest,
-): Promise<Page<Entry>> {
+  { limit, order, after }: ChatKitPageRequest,
+): Promise<ChatKitPage<Entry>> {
   const size = limit ?? pageSize;
   const ascending = order === "asc";
   let found: Entry[] = [];
@@ -53,8 +57,8 @@ export async function pageOf<Entry extends { readonly id: string }>(
 }
 
 export async function listThreads(
-  { services, caller }: Asking,
-  { limit, order, after }: Omit<PageRequest, "after"> & { readonly after?: string | undefined },
+  { services, caller }: PageCall,
+  { limit, order, after }: Omit<ChatKitPageRequest, "after"> & { readonly after?: string | undefined },
 ): Promise<{ readonly threads: readonly ThreadRecord[]; readonly hasMore: boolean }> {
   const size = limit ?? pageSize;
   const bound = after === undefined ? {} : order === "asc" ? { after } : { before: after };
@@ -63,9 +67,13 @@ export async function listThreads(
 }
 
 /** Throws NotFound if one of them is not there. */
-export async function findItems(call: Asking, thread: ThreadRecord, ids: readonly string[]): Promise<readonly Shown[]> {
+export async function findItems(
+  call: PageCall,
+  thread: ThreadRecord,
+  ids: readonly string[],
+): Promise<readonly ShownItem[]> {
   const missing = new Set(ids);
-  const items: Shown[] = [];
+  const items: ShownItem[] = [];
   for await (const found of readBackwards(call, thread)) {
     if (missing.delete(found.shown.id)) items.push(found);
     if (missing.size === 0) return items;
@@ -74,7 +82,7 @@ export async function findItems(call: Asking, thread: ThreadRecord, ids: readonl
 }
 
 /** Throws NotFound. */
-export async function findItem(call: Asking, thread: ThreadRecord, id: string): Promise<Shown> {
+export async function findItem(call: PageCall, thread: ThreadRecord, id: string): Promise<ShownItem> {
   return (await findItems(call, thread, [id]))[0]!;
 }
 

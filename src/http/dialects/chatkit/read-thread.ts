@@ -1,7 +1,7 @@
 import type { Item, ItemOf } from "../../../protocol/threads/items.ts";
 import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
 import { callKey, isErased, isNested } from "../../../run/log/fold.ts";
-import type { Call as Request } from "../../server/endpoint.ts";
+import type { EndpointCall as Request } from "../../server/endpoint.ts";
 import { runCancelled, runFailed } from "../../stream/run-errors.ts";
 import {
   shownAnswer,
@@ -17,7 +17,7 @@ import type { ThreadItem } from "./thread-items.ts";
 type Call = ItemOf<"call">;
 
 /** One item of this dialect, and the first of ours that it stands for. */
-export type Shown = { readonly shown: ThreadItem; readonly item: Item };
+export type ShownItem = { readonly shown: ThreadItem; readonly item: Item };
 
 /** How many items one read brings. */
 const pageItems = 200;
@@ -55,7 +55,7 @@ export async function* branchBackwards(
 export async function* readBackwards(
   request: Pick<Request, "services" | "caller">,
   thread: ThreadRecord,
-): AsyncGenerator<Shown> {
+): AsyncGenerator<ShownItem> {
   const results = new Map<string, ItemOf<"result">>();
   const decisions = new Map<string, ItemOf<"decision">>();
   const ended = new Set<string | null>();
@@ -97,7 +97,7 @@ export async function* readBackwards(
   if (calls.length > 0) yield* shownStep(calls, results);
 }
 
-function* shownMessage(item: ItemOf<"message">): Generator<Shown> {
+function* shownMessage(item: ItemOf<"message">): Generator<ShownItem> {
   if (item.body.role === "system") return;
   if (item.body.role === "user") {
     yield { shown: shownUserMessage(item, item.body), item };
@@ -107,7 +107,7 @@ function* shownMessage(item: ItemOf<"message">): Generator<Shown> {
 }
 
 /** The calls of a step, last first. Of those that the client runs, one at a time is pending: the protocol knows no two. */
-function* shownStep(calls: readonly Call[], results: ReadonlyMap<string, ItemOf<"result">>): Generator<Shown> {
+function* shownStep(calls: readonly Call[], results: ReadonlyMap<string, ItemOf<"result">>): Generator<ShownItem> {
   const resultOf = (call: Call) => results.get(placeOf(call));
   const own = calls.filter(({ body }) => body.target === "client");
   const pending = own.find((call) => !resultOf(call));

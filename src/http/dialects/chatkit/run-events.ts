@@ -1,7 +1,7 @@
 import type { RunEvent } from "../../../protocol/threads/events.ts";
 import type { Item, ItemOf } from "../../../protocol/threads/items.ts";
 import { isNested } from "../../../run/log/fold.ts";
-import type { Ending, Seen } from "../../stream/watch-run.ts";
+import type { Ending, RunBatch } from "../../stream/watch-run.ts";
 import { type StreamEvent, streamOptions } from "./stream-events.ts";
 import { createCallTeller } from "./call-events.ts";
 import { createMessageTeller } from "./message-events.ts";
@@ -16,10 +16,15 @@ export type TellerOptions = {
   readonly known?: readonly Item[];
 };
 
-export type Told = { readonly events: readonly StreamEvent[]; readonly ended: boolean };
+export type ChatKitBatch = { readonly events: readonly StreamEvent[]; readonly ended: boolean };
 
 /** Tells a run as events of this dialect. What a crash cut off is removed and told anew. */
-export function createTeller({ runId, threadId, beginning, known = [] }: TellerOptions): (seen: Seen) => Told {
+export function createTeller({
+  runId,
+  threadId,
+  beginning,
+  known = [],
+}: TellerOptions): (seen: RunBatch) => ChatKitBatch {
   let events: StreamEvent[] = [];
   let begins = beginning;
   const put = (event: StreamEvent) => {

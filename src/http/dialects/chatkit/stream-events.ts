@@ -1,4 +1,4 @@
-import type { Annotation, OutputText, Task, Thread, ThreadItem } from "./thread-items.ts";
+import type { ChatKitAnnotation, OutputText, ChatKitTask, Thread, ThreadItem } from "./thread-items.ts";
 import type { Item } from "../../../protocol/threads/items.ts";
 import type { Started } from "../../../run/runs.ts";
 
@@ -17,12 +17,12 @@ export type ItemUpdate =
       readonly type: "assistant_message.content_part.annotation_added";
       readonly content_index: 0;
       readonly annotation_index: number;
-      readonly annotation: Annotation;
+      readonly annotation: ChatKitAnnotation;
     }
   | {
       readonly type: "workflow.task.added" | "workflow.task.updated";
       readonly task_index: number;
-      readonly task: Task;
+      readonly task: ChatKitTask;
     };
 
 /** What a stream of this dialect tells. */
@@ -55,7 +55,7 @@ export function sseOf(events: readonly StreamEvent[]): string {
 }
 
 /** A stream: what it tells at once, and the run that it tells then; without one it ends there. */
-export type Begun = {
+export type ChatKitStream = {
   readonly first: readonly StreamEvent[];
   readonly run?: Pick<Started, "runId" | "threadId" | "cursor" | "pending"> & {
     /** Its message comes first. */

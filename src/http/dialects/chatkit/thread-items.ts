@@ -1,4 +1,4 @@
-export type Task =
+export type ChatKitTask =
   | {
       readonly type: "custom";
       readonly title: string;
@@ -16,7 +16,7 @@ export type StructuredInput = {
   readonly answer?: { readonly values: readonly string[]; readonly skipped: boolean };
 };
 
-export type Annotation = {
+export type ChatKitAnnotation = {
   readonly type: "annotation";
   readonly source:
     | { readonly type: "url"; readonly title: string; readonly url: string }
@@ -28,10 +28,10 @@ export type Annotation = {
 export type OutputText = {
   readonly type: "output_text";
   readonly text: string;
-  readonly annotations: readonly Annotation[];
+  readonly annotations: readonly ChatKitAnnotation[];
 };
 
-export type Attachment = {
+export type ChatKitAttachment = {
   readonly id: string;
   readonly type: "file" | "image";
   readonly name: string;
@@ -43,7 +43,7 @@ export type ThreadItem = { readonly id: string; readonly thread_id: string; read
   | {
       readonly type: "user_message";
       readonly content: readonly { readonly type: "input_text"; readonly text: string }[];
-      readonly attachments: readonly Attachment[];
+      readonly attachments: readonly ChatKitAttachment[];
       readonly inference_options: object;
     }
   | { readonly type: "assistant_message"; readonly content: readonly OutputText[] }
@@ -59,11 +59,11 @@ export type ThreadItem = { readonly id: string; readonly thread_id: string; read
       readonly type: "workflow";
       readonly workflow: {
         readonly type: "custom" | "reasoning";
-        readonly tasks: readonly Task[];
+        readonly tasks: readonly ChatKitTask[];
         readonly expanded: false;
       };
     }
-  | { readonly type: "task"; readonly task: Task }
+  | { readonly type: "task"; readonly task: ChatKitTask }
   | {
       readonly type: "structured_input";
       readonly status: "pending" | "answered" | "skipped";
@@ -78,8 +78,12 @@ export type Thread = {
   readonly created_at: string;
   readonly status: { readonly type: "active" };
   readonly metadata: object;
-  readonly items: Page<ThreadItem>;
+  readonly items: ChatKitPage<ThreadItem>;
 };
 
 /** `after`: where the next page begins; absent when there is none. */
-export type Page<Entry> = { readonly data: readonly Entry[]; readonly has_more: boolean; readonly after?: string };
+export type ChatKitPage<Entry> = {
+  readonly data: readonly Entry[];
+  readonly has_more: boolean;
+  readonly after?: string;
+};

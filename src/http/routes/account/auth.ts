@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { meSchema, type MeView, ownUserSchema } from "../../../protocol/people/accounts.ts";
 import { isAsker } from "../../../protocol/base/callers.ts";
-import type { Login } from "../../../people/accounts.ts";
+import type { AccountLogin } from "../../../people/accounts.ts";
 import { cookieHeader } from "../../server/cookies.ts";
 import { nameSchema } from "../../shapes/accounts.ts";
 import { accountsOf, loginsOf, visitorOf } from "../../requests/visitor.ts";
 import { checkPage, sessionCookie } from "../../server/auth.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { placeOf } from "../../server/origins.ts";
 
 const passwordSchema = z.string().max(1000).describe("At least 8 characters, at most 72 bytes in UTF-8");
@@ -154,7 +154,7 @@ export const resetPassword = endpoint({
   },
 });
 
-type CookieCall = Call<unknown, unknown, { readonly cookie?: boolean | undefined }>;
+type CookieCall = EndpointCall<unknown, unknown, { readonly cookie?: boolean | undefined }>;
 
 /** Before anything is done: another site must not log people in as somebody else. */
 function checkCookieWish({ body, request, services }: CookieCall): void {
@@ -162,7 +162,7 @@ function checkCookieWish({ body, request, services }: CookieCall): void {
 }
 
 /** The login as the answer; with `cookie` as one. */
-function answer(call: CookieCall, login: Login): z.infer<typeof loginSchema> {
+function answer(call: CookieCall, login: AccountLogin): z.infer<typeof loginSchema> {
   const { id, name: username, role } = login.user;
   call.reply.header("cache-control", "no-store");
   const expiresIn = Math.round((login.expiresAt.getTime() - Date.now()) / 1000);
@@ -173,7 +173,11 @@ function answer(call: CookieCall, login: Login): z.infer<typeof loginSchema> {
 }
 
 /** `Secure` where the browser came by TLS, as far as a trusted proxy or the configuration tells. */
-export function sessionCookieOf({ request }: Pick<Call, "request">, token: string, maxAgeSeconds: number): string {
+export function sessionCookieOf(
+  { request }: Pick<EndpointCall, "request">,
+  token: string,
+  maxAgeSeconds: number,
+): string {
   const { publicUrl, basePath } = placeOf(request);
   const secure = request.protocol === "https" || publicUrl?.startsWith("https:") === true;
   return cookieHeader(sessionCookie, token, { path: basePath || "/", secure, maxAgeSeconds });

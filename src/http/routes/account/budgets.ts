@@ -3,7 +3,7 @@ import { budgetPeriods, onBudgetLimit, budgetSchema, amountSchema } from "../../
 import type { BudgetSubject } from "../../../store/metering/spending.ts";
 import { InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
 import { budgetView } from "../../shapes/budget-view.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 
@@ -84,7 +84,7 @@ function subjectOf(userId: string | undefined, group: string | undefined): Budge
   return group === undefined ? { kind: "default" } : { kind: "group", group };
 }
 
-function spendingOf({ spending }: Call["services"]) {
+function spendingOf({ spending }: EndpointCall["services"]) {
   if (!spending) throw new NotFound("Budgets are not available on this server.");
   return spending;
 }

@@ -3,7 +3,7 @@ import { NotFound } from "../../../protocol/base/errors.ts";
 import { cookieHeader, readCookie } from "../../server/cookies.ts";
 import type { OidcLogin } from "../../../people/oidc.ts";
 import { accountsOf, visitorOf } from "../../requests/visitor.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { baseOf, placeOf } from "../../server/origins.ts";
 import type { Services } from "../../server/services.ts";
 import { sessionCookieOf } from "./auth.ts";
@@ -62,14 +62,14 @@ export const finishOidc = endpoint({
   },
 });
 
-async function begin(call: Call, trip: { readonly returnTo: string; readonly userId?: string }) {
+async function begin(call: EndpointCall, trip: { readonly returnTo: string; readonly userId?: string }) {
   const redirectUri = `${baseOf(call.request)}${path}/callback`;
   const { url, kept } = await oidcOf(call.services).begin({ ...trip, redirectUri });
   call.reply.header("set-cookie", tripCookieOf(call, kept, tripSeconds));
   return { url };
 }
 
-function tripCookieOf({ request }: Pick<Call, "request">, value: string, maxAgeSeconds: number): string {
+function tripCookieOf({ request }: Pick<EndpointCall, "request">, value: string, maxAgeSeconds: number): string {
   const { basePath = "", publicUrl } = placeOf(request);
   const secure = request.protocol === "https" || publicUrl?.startsWith("https:") === true;
   return cookieHeader(tripCookie, value, { path: `${basePath}${path}`, secure, maxAgeSeconds });

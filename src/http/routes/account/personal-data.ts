@@ -2,7 +2,7 @@ import { letInFor } from "../../server/let-in.ts";
 import type { Readable } from "node:stream";
 import { z } from "zod";
 import { Conflict, NotFound } from "../../../protocol/base/errors.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { idParams } from "../../shapes/schemas.ts";
 
 const archive = {
@@ -42,7 +42,7 @@ const reading = new Set<string>();
 const mostAtOnce = 4;
 
 async function send(
-  { reply, services: { persons } }: Pick<Call, "reply" | "services">,
+  { reply, services: { persons } }: Pick<EndpointCall, "reply" | "services">,
   userId: string,
 ): Promise<Readable> {
   if (!persons) throw new NotFound("Exports are not available on this server.");

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { erasureSchema, type ErasureView } from "../../../protocol/people/accounts.ts";
 import { NotFound } from "../../../protocol/base/errors.ts";
 import type { Erasure } from "../../../store/privacy/erasures.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 
 export const erasePerson = endpoint({
@@ -51,7 +51,7 @@ function view({ begunAt, doneAt, ...erasure }: Erasure): ErasureView {
   return { ...erasure, begunAt: begunAt.toISOString(), doneAt: doneAt?.toISOString() ?? null };
 }
 
-function erasuresOf({ erasures }: Call["services"]) {
+function erasuresOf({ erasures }: EndpointCall["services"]) {
   if (!erasures) throw new NotFound("Erasing accounts is not available on this server.");
   return erasures;
 }

@@ -8,7 +8,7 @@ import {
 } from "../../../protocol/people/retention.ts";
 import { Conflict, NotFound } from "../../../protocol/base/errors.ts";
 import { retentionKinds } from "../../../store/privacy/retention.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { listOf } from "../../shapes/schemas.ts";
 
 const kindParams = z.object({ kind: retentionKindSchema });
@@ -77,7 +77,7 @@ export const runRetention = endpoint({
   },
 });
 
-async function rulesOf(services: Call["services"]): Promise<readonly RetentionView[]> {
+async function rulesOf(services: EndpointCall["services"]): Promise<readonly RetentionView[]> {
   return (await retentionOf(services).rules()).map(({ lastAt, ...rule }) => ({
     ...rule,
     default: retentionKinds[rule.kind].days,
@@ -85,7 +85,7 @@ async function rulesOf(services: Call["services"]): Promise<readonly RetentionVi
   }));
 }
 
-function retentionOf({ retention }: Call["services"]) {
+function retentionOf({ retention }: EndpointCall["services"]) {
   if (!retention) throw new NotFound("Retention is not available on this server.");
   return retention;
 }

@@ -8,7 +8,7 @@ import {
 } from "../../../protocol/people/accounts.ts";
 import type { AccountLink } from "../../../store/people/account-links.ts";
 import { accountsOf } from "../../requests/visitor.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { letInFor } from "../../server/let-in.ts";
 import { baseOf } from "../../server/origins.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
@@ -83,7 +83,11 @@ export const withdrawInvite = endpoint({
 });
 
 /** Behind the #, where no server's log and no other site sees it. */
-function placeOfLink({ request, services }: Call, link: AccountLink, page: string): { url: string; token: string } {
+function placeOfLink(
+  { request, services }: EndpointCall,
+  link: AccountLink,
+  page: string,
+): { url: string; token: string } {
   const token = accountsOf(services).tokenOf(link);
   return { url: `${baseOf(request)}/${page}#${token}`, token };
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import { NotFound } from "../../../protocol/base/errors.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { pathOf } from "../../server/errors.ts";
 import type { Services } from "../../server/services.ts";
 import { whenClosed } from "../../stream/sse.ts";
@@ -52,7 +52,7 @@ function admit({ headers }: FastifyRequest, { relay }: Services): void {
   relay.admit(headers.authorization);
 }
 
-async function answerRelay({ request, reply, body, services }: Call): Promise<string> {
+async function answerRelay({ request, reply, body, services }: EndpointCall): Promise<string> {
   if (!services.relay) throw new NotFound("This server relays no models.");
   const gone = new AbortController();
   whenClosed(reply.raw, () => gone.abort(new Error("Nobody waits for this answer any more.")));

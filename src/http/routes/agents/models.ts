@@ -48,9 +48,9 @@ export const modelStates = endpoint({
   },
 });
 
-type Found = { readonly model?: Model; readonly reason?: string };
+type ModelCheck = { readonly model?: Model; readonly reason?: string };
 
-function found(models: ModelRegistry, id: string): Found {
+function found(models: ModelRegistry, id: string): ModelCheck {
   try {
     return { model: models.get(id) };
   } catch (error) {

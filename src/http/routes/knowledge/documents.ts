@@ -120,20 +120,20 @@ export const importDocument = endpoint({
   },
 });
 
-type Part = FormField | FormFile;
+type FormPart = FormField | FormFile;
 
-async function nextPart(parts: AsyncIterator<Part, void>, name: string): Promise<Part> {
+async function nextPart(parts: AsyncIterator<FormPart, void>, name: string): Promise<FormPart> {
   const { value: part } = await parts.next();
   if (part?.fieldname !== name) throw new InvalidInput(`The part ${name} is missing.`, { param: name });
   return part;
 }
 
-function fileOf(part: Part, name: string): AsyncIterable<Uint8Array> {
+function fileOf(part: FormPart, name: string): AsyncIterable<Uint8Array> {
   if (part.type !== "file") throw new InvalidInput(`${name} must be a file.`, { param: name });
   return part.bytes;
 }
 
-function jsonOf(part: Part): unknown {
+function jsonOf(part: FormPart): unknown {
   if (part.type !== "field" || typeof part.value !== "string") return undefined;
   checkJsonBounds(Buffer.from(part.value));
   try {

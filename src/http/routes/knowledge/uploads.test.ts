@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => server.close());
 
-type View = {
+type UploadJson = {
   readonly id: string;
   readonly name: string;
   readonly bytes: number;
@@ -30,12 +30,15 @@ type View = {
   readonly metadata: Record<string, unknown> | null;
   readonly problem: string | null;
 };
-type Answer = { readonly status: number; readonly json: View & { data?: View[]; error?: { code: string } } };
+type UploadResponse = {
+  readonly status: number;
+  readonly json: UploadJson & { data?: UploadJson[]; error?: { code: string } };
+};
 
-async function send(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
+async function send(method: string, path: string, init: RequestInit = {}): Promise<UploadResponse> {
   const response = await fetch(server.url + path, { method, ...init });
   const text = await response.text();
-  return { status: response.status, json: (text === "" ? {} : JSON.parse(text)) as Answer["json"] };
+  return { status: response.status, json: (text === "" ? {} : JSON.parse(text)) as UploadResponse["json"] };
 }
 
 const json = (body: object): RequestInit => ({
@@ -43,7 +46,7 @@ const json = (body: object): RequestInit => ({
   body: JSON.stringify(body),
 });
 
-function upload(...files: readonly (readonly [name: string, content: string | Buffer])[]): Promise<Answer> {
+function upload(...files: readonly (readonly [name: string, content: string | Buffer])[]): Promise<UploadResponse> {
   const form = new FormData();
   for (const [name, content] of files) form.append("file", new Blob([new Uint8Array(Buffer.from(content))]), name);
   return send("POST", "/api/uploads", { body: form });
@@ -154,7 +157,7 @@ test("a large file comes in pieces, and goes on where it was broken off", async 
 });
 
 test("limits: of a file, of all, and of what is said to be a file", async () => {
-  const refused = async (answer: Promise<Answer>) => {
+  const refused = async (answer: Promise<UploadResponse>) => {
     const {
       status,
       json: { error },

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { uploadSchema, type UploadView } from "../../../protocol/threads/uploads.ts";
 import { InvalidInput } from "../../../protocol/base/errors.ts";
 import type { Upload } from "../../../store/knowledge/uploads.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { formFiles } from "../../requests/form-parts.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
 import { idParams, listOf, pageQuery } from "../../shapes/schemas.ts";
@@ -134,7 +134,7 @@ export const deleteUpload = endpoint({
   },
 });
 
-async function shown(uploads: Call["services"]["uploads"], upload: Upload): Promise<UploadView> {
+async function shown(uploads: EndpointCall["services"]["uploads"], upload: Upload): Promise<UploadView> {
   return view(upload, upload.state === "receiving" ? await uploads.offsetOf(upload) : undefined);
 }
 

@@ -49,7 +49,7 @@ function document(name: string, about: { readonly summary: string; readonly desc
   });
 }
 
-function sendDocument({ request, reply }: Answering, file: PageFile): FastifyReply {
+function sendDocument({ request, reply }: PageReply, file: PageFile): FastifyReply {
   const base = placeOf(request).basePath ?? "";
   reply.header("content-security-policy", policy).header("cache-control", "no-cache");
   if (base === "") return sendPageFile({ request, reply }, file);
@@ -60,7 +60,7 @@ function sendDocument({ request, reply }: Answering, file: PageFile): FastifyRep
 }
 
 /** For routes nobody has: a person who reads in a browser gets the page, which says so and leads on; undefined for all else. */
-export function answerUnknownPage(answering: Answering, services: Services): FastifyReply | undefined {
+export function answerUnknownPage(answering: PageReply, services: Services): FastifyReply | undefined {
   const { method, url, headers } = answering.request;
   const isForPeople =
     method === "GET" && /\btext\/html\b/.test(headers.accept ?? "") && !/^\/(api|v1|assets)\//.test(url);
@@ -130,9 +130,9 @@ export const pageIcon = endpoint({
   },
 });
 
-type Answering = { readonly request: FastifyRequest; readonly reply: FastifyReply };
+type PageReply = { readonly request: FastifyRequest; readonly reply: FastifyReply };
 
-function sendPageFile({ request, reply }: Answering, { type, tag, bytes, br, gzip }: PageFile): FastifyReply {
+function sendPageFile({ request, reply }: PageReply, { type, tag, bytes, br, gzip }: PageFile): FastifyReply {
   reply.header("etag", tag).header("vary", "accept-encoding");
   if (request.headers["if-none-match"] === tag) return reply.code(304).send();
   reply.type(type);

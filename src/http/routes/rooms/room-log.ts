@@ -7,7 +7,7 @@ import { InvalidInput } from "../../../protocol/base/errors.ts";
 import { type Cursor, parseCursor } from "../../../protocol/threads/events.ts";
 import { decisionInputSchema } from "../../shapes/decision-input.ts";
 import { threadMarkdown } from "../../shapes/thread-text.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { eventSchema, eventStream } from "../../shapes/event-schema.ts";
 import { createEventWriter } from "../../stream/event-text.ts";
 import { followUntil } from "../../stream/follow-run.ts";
@@ -121,7 +121,7 @@ export const followRoom = endpoint({
 });
 
 function tellRoom(
-  { request, reply, caller, services, streams }: Call,
+  { request, reply, caller, services, streams }: EndpointCall,
   { id, you }: Pick<RoomView, "id" | "you">,
   from: Cursor,
 ): void {

@@ -8,7 +8,7 @@ import {
   steeredSchema,
   type StartedRun,
   type SteeredRun,
-  type SeenRun,
+  type RunWithQuestions,
 } from "../../../protocol/threads/run-shapes.ts";
 import { InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
 import { formatCursor } from "../../../protocol/threads/events.ts";
@@ -95,7 +95,7 @@ export const getRun = endpoint({
   summary: "Get a run, with the questions it waits for",
   params: idParams,
   answers: { 200: seenRunSchema },
-  async handle({ params, caller, services }): Promise<SeenRun> {
+  async handle({ params, caller, services }): Promise<RunWithQuestions> {
     const run = await services.runs.get(caller, params.id);
     const questions = run.status === "waiting" ? await services.runs.questions(caller, run.id) : [];
     return { ...publicRun(run), questions: questions.map(publicQuestion) };

@@ -17,9 +17,9 @@ before(async () => {
 });
 after(() => server.close());
 
-type Answer = { readonly status: number; readonly json: Record<string, unknown> };
+type BranchResponse = { readonly status: number; readonly json: Record<string, unknown> };
 
-async function send(method: string, path: string, body?: object): Promise<Answer> {
+async function send(method: string, path: string, body?: object): Promise<BranchResponse> {
   const response = await fetch(server.url + path, {
     method,
     ...(body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),

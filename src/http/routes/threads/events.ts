@@ -2,7 +2,7 @@ import { z } from "zod";
 import { InvalidInput } from "../../../protocol/base/errors.ts";
 import { type Cursor, parseCursor } from "../../../protocol/threads/events.ts";
 import type { FollowTarget } from "../../../run/runs.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { eventStream } from "../../shapes/event-schema.ts";
 import { createEventWriter } from "../../stream/event-text.ts";
 import { followUntil, runTarget } from "../../stream/follow-run.ts";
@@ -57,7 +57,7 @@ export const followRun = endpoint({
   },
 });
 
-function cursorOf({ request }: Call, asked: string | undefined): Cursor {
+function cursorOf({ request }: EndpointCall, asked: string | undefined): Cursor {
   const header = request.headers["last-event-id"];
   const text = (typeof header === "string" && header !== "" ? header : asked) ?? "0";
   const cursor = parseCursor(text);
@@ -74,7 +74,7 @@ function refuseAhead(from: Cursor, lastSeq: number): void {
   });
 }
 
-function tellEvents(call: Call, target: FollowTarget, from: Cursor): void {
+function tellEvents(call: EndpointCall, target: FollowTarget, from: Cursor): void {
   const { request, reply, caller, services, streams } = call;
   streams.admit(reply, caller.userId);
   const write = createEventWriter(from);

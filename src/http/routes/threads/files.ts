@@ -13,9 +13,9 @@ import {
   type FileView,
 } from "../../../protocol/threads/files.ts";
 import { noFile } from "../../../sandbox/workspace/file-fault.ts";
-import type { Entry } from "../../../sandbox/workspace/walk.ts";
+import type { FolderEntry } from "../../../sandbox/workspace/walk.ts";
 import { parsePath } from "../../../sandbox/workspace/path.ts";
-import { type Call, endpoint } from "../../server/endpoint.ts";
+import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { formFiles } from "../../requests/form-parts.ts";
 import { baseOf } from "../../server/origins.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
@@ -27,8 +27,8 @@ const mostListed = 2000;
 const path = z.string().min(1).describe("Relative to the workspace; may hold /");
 
 /** Which thread is meant: the one that the path names, or that of a session. */
-type Place = { readonly id?: string | undefined };
-type FileCall = Pick<Call<Place>, "params" | "caller" | "request" | "services">;
+type ThreadParams = { readonly id?: string | undefined };
+type FileCall = Pick<EndpointCall<ThreadParams>, "params" | "caller" | "request" | "services">;
 
 export const threadFiles = fileRoutes(z.object({ id: idSchema }), z.object({ id: idSchema, path }), {
   where: "a thread",
@@ -44,7 +44,7 @@ export const roomFiles = fileRoutes(z.object({ id: idSchema }), z.object({ id: i
   as: ({ params, caller, services }) => services.rooms.asOwner(caller, params.id ?? ""),
 });
 
-type Options = {
+type FileRouteOptions = {
   readonly where: string;
   readonly isOpen?: (request: FastifyRequest) => boolean;
   /** In whose name the thread is found; the caller's when absent. */
@@ -52,9 +52,9 @@ type Options = {
 };
 
 function fileRoutes(
-  params: z.ZodType<Place>,
-  pathParams: z.ZodType<Place & { readonly path: string }>,
-  { where, isOpen, as }: Options,
+  params: z.ZodType<ThreadParams>,
+  pathParams: z.ZodType<ThreadParams & { readonly path: string }>,
+  { where, isOpen, as }: FileRouteOptions,
 ) {
   const inName = async <One extends FileCall>(call: One): Promise<One> =>
     as ? { ...call, caller: await as(call) } : call;
@@ -180,7 +180,10 @@ async function threadOf({ params, caller, request, services }: FileCall, { make 
 }
 
 /** A thread that was deleted while files were written leaves none behind. */
-async function keepsThread({ caller, services }: Pick<Call, "caller" | "services">, threadId: string): Promise<void> {
+async function keepsThread(
+  { caller, services }: Pick<EndpointCall, "caller" | "services">,
+  threadId: string,
+): Promise<void> {
   try {
     await services.runs.noteFiles(caller, threadId);
   } catch (error) {
@@ -197,7 +200,7 @@ function noLink(): NotFound {
   return new NotFound("This link is not valid or has expired.", { code: "link_invalid" });
 }
 
-function viewOf(call: Pick<Call, "request" | "services">, threadId: string, entry: Entry): FileView {
+function viewOf(call: Pick<EndpointCall, "request" | "services">, threadId: string, entry: FolderEntry): FileView {
   const { path: place, kind, bytes, modified } = entry;
   const mediaType = kind === "file" ? mediaTypeOf(place) : undefined;
   return {
@@ -210,10 +213,14 @@ function viewOf(call: Pick<Call, "request" | "services">, threadId: string, entr
   };
 }
 
-function withUrl(call: Pick<Call, "request" | "services">, threadId: string, change: FileChange): BroughtFile {
+function withUrl(call: Pick<EndpointCall, "request" | "services">, threadId: string, change: FileChange): BroughtFile {
   return { ...change, url: urlOf(call, threadId, change.path) };
 }
 
-function urlOf({ request, services }: Pick<Call, "request" | "services">, threadId: string, place: string): string {
+function urlOf(
+  { request, services }: Pick<EndpointCall, "request" | "services">,
+  threadId: string,
+  place: string,
+): string {
   return baseOf(request) + services.fileLinks.linkTo(threadId, place);
 }

@@ -6,7 +6,7 @@ import { type StartedRun, runSchema } from "../../../protocol/threads/run-shapes
 import { threadSchema } from "../../../protocol/threads/threads.ts";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
 import { type Client, createClient } from "../../../client/client.ts";
-import type { Followed } from "../../../client/events.ts";
+import type { EventWithCursor } from "../../../client/events.ts";
 import { createSseParser } from "../../../client/sse.ts";
 import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
 import type { ModelRequest } from "../../../protocol/agents/models.ts";
@@ -43,13 +43,13 @@ async function start(content: string): Promise<StartedRun> {
   return client.startRun(thread.id, { agent: "assistant", content });
 }
 
-async function all(following: AsyncIterable<Followed>): Promise<Followed[]> {
-  const seen: Followed[] = [];
+async function all(following: AsyncIterable<EventWithCursor>): Promise<EventWithCursor[]> {
+  const seen: EventWithCursor[] = [];
   for await (const followed of following) seen.push(followed);
   return seen;
 }
 
-const textIn = (followed: readonly Followed[]) =>
+const textIn = (followed: readonly EventWithCursor[]) =>
   followed.map(({ event }) => (event.type === "text-delta" ? event.text : "")).join("");
 
 test("threads are made, listed, read and deleted", async () => {
@@ -118,7 +118,7 @@ test("answers have the shape that the document tells", async () => {
 test("every event's cursor continues exactly behind it", async () => {
   const started = await start("go");
   const whole = await all(client.follow(started.id, { cursor: started.cursor }));
-  const tell = (followed: readonly Followed[]) =>
+  const tell = (followed: readonly EventWithCursor[]) =>
     followed.filter(({ event }) => "seq" in event).map(({ event }) => event);
   for (const [index, { cursor }] of whole.entries()) {
     const rest = await all(client.follow(started.id, { cursor }));

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { taskPageSchema, taskSchema, taskStatuses, type TaskView } from "../../../protocol/threads/tasks.ts";
-import type { Task } from "../../../store/tasks/tasks.ts";
+import type { TaskRecord } from "../../../store/tasks/tasks.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { eventSchema, eventStream } from "../../shapes/event-schema.ts";
 import { idempotencyOf } from "../../requests/idempotency.ts";
@@ -12,7 +12,7 @@ const title = z.string().trim().min(1).max(500);
 const description = z.string().trim().max(10_000);
 const params = z.object({ id: taskId });
 
-function publicTask({ created_at: created, updated_at: updated, ...task }: Task): TaskView {
+function publicTask({ created_at: created, updated_at: updated, ...task }: TaskRecord): TaskView {
   const { id, title: name, description: text, status } = task;
   const times = { createdAt: created.toISOString(), updatedAt: updated.toISOString() };
   return { id, title: name, description: text, status, ...times };

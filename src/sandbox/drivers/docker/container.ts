@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createCapture } from "../../process/captured-output.ts";
 import { type ContainerKind, containerArguments } from "./arguments.ts";
-import { askEngine, type Engine } from "./engine.ts";
+import { askEngine, type ContainerEngine } from "./engine.ts";
 import { processesBeside } from "../../process/process-tree.ts";
 import { SandboxFailed } from "../../sandbox.ts";
 
@@ -24,7 +24,11 @@ const startsWithinMs = 60_000;
 const endsWithinMs = 10_000;
 
 /** Throws SandboxFailed with what the engine says, or the signal's reason. */
-export async function startContainer(engine: Engine, kind: ContainerKind, signal: AbortSignal): Promise<Container> {
+export async function startContainer(
+  engine: ContainerEngine,
+  kind: ContainerKind,
+  signal: AbortSignal,
+): Promise<Container> {
   signal.throwIfAborted();
   const name = `colloquy-${randomUUID()}`;
   // In a group of its own: an interrupt at the terminal is for us alone.

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ContainerKind, type ContainerUser, execArguments, ownLabel } from "./arguments.ts";
 import { type Container, startContainer } from "./container.ts";
-import { askEngine, type Engine, ensureImage } from "./engine.ts";
+import { askEngine, type ContainerEngine, ensureImage } from "./engine.ts";
 import { createContainerPool } from "./pool.ts";
 import { tryContainer } from "./trial.ts";
 import { relayedCommand } from "../../process/relayed-command.ts";
@@ -26,7 +26,7 @@ const usualImage = "python:3.11-slim";
 /** How often those are killed again whom the engine starts while they are being killed. */
 const killAgainMs = 100;
 
-export function containerDriver(name: Engine["name"], settings: DriverSettings = {}): SandboxDriver {
+export function containerDriver(name: ContainerEngine["name"], settings: DriverSettings = {}): SandboxDriver {
   return {
     name,
     open: (signal) => openContainers({ name, environment: settings.environment ?? {} }, settings, signal),
@@ -34,7 +34,11 @@ export function containerDriver(name: Engine["name"], settings: DriverSettings =
 }
 
 /** A container for each workspace, kept for a while, in which commands run one after the other. */
-async function openContainers(engine: Engine, settings: DriverSettings, signal: AbortSignal): Promise<Sandbox> {
+async function openContainers(
+  engine: ContainerEngine,
+  settings: DriverSettings,
+  signal: AbortSignal,
+): Promise<Sandbox> {
   const { image = usualImage, limits = {} } = settings;
   await ensureImage(engine, image, signal);
   await removeEnded(engine, signal);
@@ -56,7 +60,7 @@ async function openContainers(engine: Engine, settings: DriverSettings, signal: 
 }
 
 /** Undefined: in containers this user is somebody else. */
-async function openAs(parts: Parts, signal: AbortSignal): Promise<Sandbox | undefined> {
+async function openAs(parts: DockerDeps, signal: AbortSignal): Promise<Sandbox | undefined> {
   const commands = createCommands(parts);
   try {
     const trial = await tryContainer(commands, signal);
@@ -77,21 +81,21 @@ function users(): readonly ContainerUser[] {
 }
 
 /** What runs ends with its server; what could not be removed then is removed now, as far as the engine likes. */
-async function removeEnded(engine: Engine, signal: AbortSignal): Promise<void> {
+async function removeEnded(engine: ContainerEngine, signal: AbortSignal): Promise<void> {
   const ofOurs = ["--filter", `label=${ownLabel}`, "--filter", "status=exited"];
   const ended = await askEngine(engine, ["ps", "--all", "--quiet", ...ofOurs], signal).catch(() => "");
   if (ended !== "") await askEngine(engine, ["rm", "--force", ...ended.split("\n")], signal).catch(() => "");
 }
 
-type Parts = {
-  readonly engine: Engine;
+type DockerDeps = {
+  readonly engine: ContainerEngine;
   readonly image: string;
   readonly filter: string;
   readonly limits: Partial<SandboxLimits>;
   readonly user: ContainerUser;
 };
 
-function createCommands({ engine, image, filter, limits: usual, user }: Parts): Omit<Sandbox, "report"> {
+function createCommands({ engine, image, filter, limits: usual, user }: DockerDeps): Omit<Sandbox, "report"> {
   const pool = createContainerPool((kind, signal) => startContainer(engine, kind, signal));
   const closing = new AbortController();
 
@@ -129,14 +133,17 @@ function createCommands({ engine, image, filter, limits: usual, user }: Parts): 
 const nothing = { text: "", bytes: 0, omittedBytes: 0 };
 const aborted: SandboxResult = { end: "aborted", exitCode: undefined, stdout: nothing, stderr: nothing, durationMs: 0 };
 
-type Work = {
-  readonly engine: Engine;
+type ContainerCommand = {
+  readonly engine: ContainerEngine;
   readonly user: ContainerUser;
   readonly command: SandboxCommand;
   readonly limits: SandboxLimits;
 };
 
-async function runIn(container: Container, { engine, user, command, limits }: Work): Promise<SandboxResult> {
+async function runIn(
+  container: Container,
+  { engine, user, command, limits }: ContainerCommand,
+): Promise<SandboxResult> {
   const killedBefore = await container.endProcesses();
   let killed = killedBefore;
   const { args, env } = execArguments(container.name, command, { user, fileBytes: limits.fileBytes });

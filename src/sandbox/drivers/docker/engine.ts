@@ -4,7 +4,7 @@ import type { SandboxDriver } from "../../sandbox.ts";
 import { SandboxUnusable } from "../../sandbox.ts";
 
 /** A program that makes containers; both take the same words for all that is needed here. */
-export type Engine = {
+export type ContainerEngine = {
   readonly name: Extract<SandboxDriver["name"], "docker" | "podman">;
   /** What it gets of the server's environment: where its daemon and its settings are. */
   readonly environment: Readonly<Record<string, string>>;
@@ -13,14 +13,14 @@ export type Engine = {
 const answersWithinMs = 20_000;
 
 /** Runs one of the engine's short commands; throws with what it wrote on standard error. */
-export async function askEngine({ name, environment }: Engine, args: readonly string[], signal?: AbortSignal) {
+export async function askEngine({ name, environment }: ContainerEngine, args: readonly string[], signal?: AbortSignal) {
   const options = { env: environment, timeout: answersWithinMs, maxBuffer: 1024 ** 2, signal };
   const { stdout } = await promisify(execFile)(name, args, options);
   return stdout.trim();
 }
 
 /** Throws SandboxUnusable with what is to be done where the engine does not answer or the image is not there. */
-export async function ensureImage(engine: Engine, image: string, signal: AbortSignal): Promise<void> {
+export async function ensureImage(engine: ContainerEngine, image: string, signal: AbortSignal): Promise<void> {
   const { name } = engine;
   try {
     await askEngine(engine, ["version"], signal);

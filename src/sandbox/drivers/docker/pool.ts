@@ -10,7 +10,7 @@ export type ContainerPool = {
   close(workspace?: string): Promise<void>;
 };
 
-type Kept = { readonly container: Container; readonly timer: NodeJS.Timeout };
+type IdleContainer = { readonly container: Container; readonly timer: NodeJS.Timeout };
 
 const keptMs = 5 * 60_000;
 const mostKept = 8;
@@ -19,7 +19,7 @@ export function createContainerPool(
   start: (kind: ContainerKind, signal: AbortSignal) => Promise<Container>,
 ): ContainerPool {
   /** The longest kept first. */
-  const kept = new Map<string, Kept>();
+  const kept = new Map<string, IdleContainer>();
   const all = new Map<Container, string>();
 
   const end = async (container: Container) => {

@@ -6,7 +6,7 @@ import { type Sandbox, type SandboxReport, SandboxUnusable } from "../../sandbox
 import { workspaceOwner } from "../../workspace/owner.ts";
 
 /** What containers of this engine and image turned out to hold. */
-export type Trial = Pick<SandboxReport, "grade" | "gaps" | "relay">;
+export type ContainerTrial = Pick<SandboxReport, "grade" | "gaps" | "relay">;
 
 const processes = 32;
 const memoryBytes = 256 * 1024 ** 2;
@@ -23,7 +23,7 @@ cat /proc/self/status`;
 export async function tryContainer(
   { run, release }: Pick<Sandbox, "run" | "release">,
   signal: AbortSignal,
-): Promise<Trial | undefined> {
+): Promise<ContainerTrial | undefined> {
   const workspace = await mkdtemp(join(tmpdir(), "colloquy-sandbox-"));
   try {
     await writeFile(join(workspace, "given"), "given\n", { mode: 0o644 });

@@ -23,14 +23,14 @@ type Grantor = {
   readonly resource: string | undefined;
 };
 /** A sign-in that waits for a person to come back with a code. */
-export type Begun = Grantor & { readonly verifier: string; readonly redirectUrl: string };
-export type Login = Grantor & {
+export type PendingSignIn = Grantor & { readonly verifier: string; readonly redirectUrl: string };
+export type McpLogin = Grantor & {
   readonly tokens: OAuthTokens;
   /** In milliseconds; absent: the server does not say. */
   readonly expiresAt?: number;
 };
 
-export type BeginOptions = {
+export type SignInOptions = {
   readonly url: string;
   readonly config: OAuthConfig;
   readonly fetch: Fetch;
@@ -56,7 +56,9 @@ export function clientMetadataOf(base: string): OAuthClientMetadata {
 }
 
 /** Finds out where people sign in, registers there if need be, and gives the address that a person must open. */
-export async function beginSignIn(options: BeginOptions): Promise<{ readonly url: string; readonly begun: Begun }> {
+export async function beginSignIn(
+  options: SignInOptions,
+): Promise<{ readonly url: string; readonly begun: PendingSignIn }> {
   const { url, config, fetch, base, state } = options;
   const { clientId, clientSecret, scopes, issuer } = config;
   const redirectUrl = `${base}${callbackPath}`;
@@ -64,7 +66,7 @@ export async function beginSignIn(options: BeginOptions): Promise<{ readonly url
   let client: StoredOAuthClientInformation | undefined =
     clientId === undefined ? undefined : { client_id: clientId, client_secret: clientSecret };
   let verifier = "";
-  let found: Pick<Begun, "server" | "metadata"> | undefined;
+  let found: Pick<PendingSignIn, "server" | "metadata"> | undefined;
   let resource: string | undefined;
   let address: URL | undefined;
   const provider: OAuthClientProvider = {
@@ -101,9 +103,9 @@ export async function beginSignIn(options: BeginOptions): Promise<{ readonly url
 
 /** The code that a person came back with, for tokens. Throws if it came from another server than it was asked of. */
 export async function finishSignIn(
-  begun: Begun,
+  begun: PendingSignIn,
   { code, iss, fetch }: { readonly code: string; readonly iss?: string | undefined; readonly fetch: Fetch },
-): Promise<Login> {
+): Promise<McpLogin> {
   const { verifier, redirectUrl, ...grantor } = begun;
   const tokens = await exchangeAuthorization(grantor.server, {
     ...partsOf(grantor),
@@ -117,7 +119,7 @@ export async function finishSignIn(
 }
 
 /** New tokens without a person. Throws OAuthError `invalid_grant` if there are none to be had any more. */
-export async function renew({ tokens, ...grantor }: Login, fetch: Fetch): Promise<Login> {
+export async function renew({ tokens, ...grantor }: McpLogin, fetch: Fetch): Promise<McpLogin> {
   const renewed = await refreshAuthorization(grantor.server, {
     ...partsOf(grantor),
     refreshToken: tokens.refresh_token ?? "",
@@ -127,11 +129,11 @@ export async function renew({ tokens, ...grantor }: Login, fetch: Fetch): Promis
 }
 
 /** As it was kept; ours since it was sealed by us. */
-export function loginIn(text: string | undefined): Login | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as Login);
+export function loginIn(text: string | undefined): McpLogin | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as McpLogin);
 }
 
-function loginOf({ server, metadata, client, resource }: Grantor, tokens: OAuthTokens): Login {
+function loginOf({ server, metadata, client, resource }: Grantor, tokens: OAuthTokens): McpLogin {
   return {
     server,
     metadata,

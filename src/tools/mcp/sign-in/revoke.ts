@@ -2,7 +2,7 @@ import { selectClientAuthMethod } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import type { GuardedFetch } from "../../../egress/guarded-fetch.ts";
 import { Unavailable } from "../../../protocol/base/errors.ts";
-import type { Login } from "./flow.ts";
+import type { McpLogin } from "./flow.ts";
 
 /** RFC 8414; of OpenID's metadata, too. */
 const metadataSchema = z.object({
@@ -19,7 +19,7 @@ export type Revocation = { readonly revoked: boolean; readonly reason?: string }
  * place for that. Throws Unavailable if it refuses.
  */
 export async function revoke(
-  { metadata, client, tokens }: Pick<Login, "metadata" | "client" | "tokens">,
+  { metadata, client, tokens }: Pick<McpLogin, "metadata" | "client" | "tokens">,
   fetch: GuardedFetch["fetch"],
 ): Promise<boolean> {
   const { revocation_endpoint: address, ...ways } = metadataSchema.parse(metadata ?? {});

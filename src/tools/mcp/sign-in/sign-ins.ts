@@ -4,8 +4,8 @@ import type { Caller } from "../../../protocol/base/callers.ts";
 import { ColloquyError, InvalidInput, messageOf, Unavailable } from "../../../protocol/base/errors.ts";
 import type { McpServerConfig, OAuthConfig } from "../../../protocol/agents/mcp-servers.ts";
 import type { CredentialPlace, McpCredentials } from "../../../store/secrets/mcp-credentials.ts";
-import type { Credentials, NamedServer } from "../mcp-servers.ts";
-import { type Begun, beginSignIn, finishSignIn, loginIn } from "./flow.ts";
+import type { UserSignIn, NamedServer } from "../mcp-servers.ts";
+import { type PendingSignIn, beginSignIn, finishSignIn, loginIn } from "./flow.ts";
 import { type Revocation, revoke } from "./revoke.ts";
 import { readTicket, signTicket, type Ticket } from "./ticket.ts";
 import { UserLogin } from "./user-login.ts";
@@ -71,7 +71,7 @@ export function createSignIns({ credentials, secret, base, fetch }: SignInsOptio
     ).catch((error: unknown) => {
       throw error instanceof ColloquyError ? error : failed(name, error);
     });
-    await credentials.saveSignIn(place, JSON.stringify({ hash: hashOf(state), begun } satisfies Kept));
+    await credentials.saveSignIn(place, JSON.stringify({ hash: hashOf(state), begun } satisfies PendingSignInRow));
     return url;
   }
 
@@ -83,7 +83,7 @@ export function createSignIns({ credentials, secret, base, fetch }: SignInsOptio
     const server = oauthOf(serverOf(name));
     const place = placeOf(userId, name, server);
     const text = await credentials.takeSignIn(place);
-    const kept = text === undefined ? undefined : (JSON.parse(text) as Kept);
+    const kept = text === undefined ? undefined : (JSON.parse(text) as PendingSignInRow);
     if (kept?.hash !== hashOf(returned.state))
       throw new InvalidInput("This sign-in has ended, or a newer one was started. Start again.");
     const { code, iss, error } = returned;
@@ -107,7 +107,7 @@ export function createSignIns({ credentials, secret, base, fetch }: SignInsOptio
       if (!read) throw new InvalidInput("This link has expired. Ask for a new one.");
       return read;
     },
-    credentialsFor({ name, config }: NamedServer, { userId }: Caller): Credentials | undefined {
+    credentialsFor({ name, config }: NamedServer, { userId }: Caller): UserSignIn | undefined {
       if (!isOAuth(config)) return undefined;
       const login = loginOf(placeOf(userId, name, config), config);
       return {
@@ -136,7 +136,7 @@ export function createSignIns({ credentials, secret, base, fetch }: SignInsOptio
 }
 
 type OAuthServer = McpServerConfig & { readonly url: string; readonly auth: OAuthConfig };
-type Kept = { readonly hash: string; readonly begun: Begun };
+type PendingSignInRow = { readonly hash: string; readonly begun: PendingSignIn };
 
 function isOAuth(config: McpServerConfig): config is OAuthServer {
   return config.auth !== undefined && config.url !== undefined && !config.disabled;

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { GuardedFetch } from "../../../egress/guarded-fetch.ts";
 import { messageOf, Unavailable } from "../../../protocol/base/errors.ts";
 import type { CredentialPlace, McpCredentials } from "../../../store/secrets/mcp-credentials.ts";
-import { type Login, loginIn, renew } from "./flow.ts";
+import { type McpLogin, loginIn, renew } from "./flow.ts";
 import { SignInNeeded } from "../failures.ts";
 
 export type UserLoginOptions = {
@@ -38,8 +38,8 @@ const over: readonly string[] = [
  */
 export class UserLogin implements AuthProvider {
   private readonly options: UserLoginOptions;
-  private kept: { readonly login: Login | undefined; readonly until: number } | undefined;
-  private renewing: Promise<Login> | undefined;
+  private kept: { readonly login: McpLogin | undefined; readonly until: number } | undefined;
+  private renewing: Promise<McpLogin> | undefined;
   private refusedAt = -Infinity;
   private missingScope: string | undefined;
 
@@ -106,25 +106,25 @@ export class UserLogin implements AuthProvider {
     this.missingScope = undefined;
   }
 
-  private async login(): Promise<Login | undefined> {
+  private async login(): Promise<McpLogin | undefined> {
     if (this.kept && this.kept.until > performance.now()) return this.kept.login;
     const { credentials, place } = this.options;
     return this.keep(loginIn(await credentials.login(place)));
   }
 
-  private keep<Kept extends Login | undefined>(login: Kept): Kept {
+  private keep<Kept extends McpLogin | undefined>(login: Kept): Kept {
     this.kept = { login, until: performance.now() + keptMs };
     return login;
   }
 
-  private renewed(login: Login): Promise<Login> {
+  private renewed(login: McpLogin): Promise<McpLogin> {
     this.renewing ??= this.renew(login).finally(() => {
       this.renewing = undefined;
     });
     return this.renewing;
   }
 
-  private async renew(known: Login): Promise<Login> {
+  private async renew(known: McpLogin): Promise<McpLogin> {
     const { credentials, place, online } = this.options;
     const taken = await credentials.takeForRenewal(place);
     const before = loginIn(taken?.text);
@@ -147,7 +147,7 @@ export class UserLogin implements AuthProvider {
     }
   }
 
-  private async renewedByOthers(known: Login): Promise<Login> {
+  private async renewedByOthers(known: McpLogin): Promise<McpLogin> {
     const { credentials, place } = this.options;
     for (const end = performance.now() + patienceMs; performance.now() < end; await sleep(pollMs)) {
       const login = loginIn(await credentials.login(place));
