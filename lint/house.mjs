@@ -145,7 +145,7 @@ function brokenPaths(root, files, read) {
       const path = normalize(join(dirname(page), decodeURI(link.split(/[#?]/)[0])));
       if (!path.startsWith("..") && !isHere(path)) wrong.add(link);
     }
-    for (const [path] of text.matchAll(/(?<![\w./:-])(?:src|web|test|lint|bench|chaos|scripts|docs)\/[\w./-]*\w/g))
+    for (const [path] of text.matchAll(/(?<![\w./:-])(?:src|web|test|lint|bench|chaos|mutation|scripts|docs)\/[\w./-]*\w/g))
       if (!isHere(path)) wrong.add(path);
     for (const path of wrong) problems.push(`${page} names ${path}, which does not exist`);
   }

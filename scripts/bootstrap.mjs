@@ -23,6 +23,7 @@ const commands = {
   "test:all": { packages: "full", system: true, page: true, script: "scripts/test.mjs", args: ["--all"] },
   bench: { packages: "full", system: true, script: "bench/run.ts" },
   chaos: { packages: "full", system: true, script: "chaos/run.ts" },
+  mutate: { packages: "full", system: true, script: "mutation/run.ts" },
   "taiga:dev": { packages: "production", script: "test/taiga/dev.ts" },
 };
 

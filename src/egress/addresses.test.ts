@@ -9,7 +9,7 @@ import { test, type TestContext } from "node:test";
 import { createRandom } from "../../chaos/random.ts";
 import { letNothingOut } from "../../test/no-way-out.ts";
 import { carriersOf, isPublic, numberOf, oddFormsOf, specialBlocks, textOf } from "../../test/special-addresses.ts";
-import { addressesOf } from "./addresses.ts";
+import { addressesOf, lookupOf } from "./addresses.ts";
 import { openAllowProxy, allowedHosts } from "./allow-proxy.ts";
 
 import { createGuardedFetch } from "./guarded-fetch.ts";
@@ -157,8 +157,36 @@ test("egress: an allowed range opens its own family alone", async () => {
       { code: "address_refused" },
       `${address} in ${allow}`,
     );
+  await assert.rejects(addressesOf("fd00::2", { allow: ["fd00::1"] }), { code: "address_refused" });
   assert.ok(!allowedHosts(["::/0"]).has("10.0.0.1", 443));
   assert.ok(allowedHosts(["::/0"]).has("fd00::1", 443));
+});
+
+test("egress: what is never asked is refused, allowed or not, and nothing else", async () => {
+  const rules = { allow: ["10.0.0.0/8"], refuse: (address: string) => address === "10.0.0.1" };
+  await assert.rejects(addressesOf("10.0.0.1", rules), { code: "address_refused" });
+  assert.deepEqual(await addressesOf("10.0.0.2", rules), [{ address: "10.0.0.2", family: 4 }]);
+});
+
+test("egress: a refusal says how to allow it, where the caller knows", async () => {
+  const told = "10.0.0.1 is not on the public internet, so it is not asked.";
+  await assert.rejects(addressesOf("10.0.0.1", { allow: [] }), { message: told });
+  await assert.rejects(addressesOf("10.0.0.1", { allow: [], advice: "Name it." }), { message: `${told} Name it.` });
+});
+
+test("egress: a name that can't be resolved is unreachable", async () => {
+  await assert.rejects(addressesOf("gone.test", { allow: [], resolve: unasked }), { code: "unreachable", status: 503 });
+});
+
+test("egress: a lookup answers with all addresses or with the first one", async () => {
+  const addresses = [
+    { address: publicFour, family: 4 },
+    { address: publicSix, family: 6 },
+  ];
+  const answered = (all: boolean) =>
+    new Promise((resolve) => lookupOf(addresses)("any.test", { all }, (...given) => resolve(given)));
+  assert.deepEqual(await answered(true), [null, addresses]);
+  assert.deepEqual(await answered(false), [null, publicFour, 4]);
 });
 
 /** What a name resolves to, and where a request to it goes on to connect; to none if it is refused. */
