@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Conflict } from "../src/protocol/base/errors.ts";
 import type { ScriptAnswer } from "../src/models/demo/scripted.ts";
 import type { Tool } from "../src/protocol/agents/tools.ts";
-import type { Started } from "../src/run/runs.ts";
+import type { RunStart } from "../src/run/runs.ts";
 import type { Database } from "../src/store/driver/database.ts";
 import { defineTool } from "../src/tools/core/define-tool.ts";
 import { startTestRuns, type TestRuns } from "./runs.ts";
@@ -77,7 +77,7 @@ async function resumeToEnd(service: TestRuns): Promise<string> {
 
 async function followToEnd(
   service: TestRuns,
-  started: Pick<Started, "runId" | "threadId" | "resumedAt">,
+  started: Pick<RunStart, "runId" | "threadId" | "resumedAt">,
 ): Promise<string> {
   const { runs } = service;
   const { runId } = started;

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Added } from "../src/knowledge/documents/documents.ts";
+import type { DocumentResult } from "../src/knowledge/documents/documents.ts";
 import { createKnowledge, type Knowledge, type KnowledgeOptions } from "../src/knowledge/knowledge.ts";
 import { type Caller, callerOf } from "../src/protocol/base/callers.ts";
 import { newId } from "../src/protocol/base/ids.ts";
@@ -38,7 +38,7 @@ export type TestKnowledge = {
   person(): Promise<Caller>;
   /** Its id. */
   collection(embeddingModel?: string, caller?: Caller): Promise<string>;
-  add(collectionId: string, name: string, data: string | Buffer, caller?: Caller): Promise<Added>;
+  add(collectionId: string, name: string, data: string | Buffer, caller?: Caller): Promise<DocumentResult>;
   /** When it is ready or has failed. */
   settled(id: string): Promise<RagDocument>;
   chunksOf(id: string): Promise<readonly ChunkRow[]>;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { callerOf } from "../src/protocol/base/callers.ts";
-import type { Started } from "../src/run/runs.ts";
+import type { RunStart } from "../src/run/runs.ts";
 import type { Database } from "../src/store/driver/database.ts";
 import { openDatabase } from "../src/store/driver/open.ts";
 import { exportAll } from "../src/store/moving/export.ts";
@@ -45,8 +45,8 @@ async function nodeOf(database: Database, eve: string) {
   return {
     stop: () => service.stop(0),
     erasures,
-    cancel: ({ runId }: Started) => runs.cancel(caller, runId),
-    async resume({ runId }: Started) {
+    cancel: ({ runId }: RunStart) => runs.cancel(caller, runId),
+    async resume({ runId }: RunStart) {
       const last = (await events(await runs.resume(caller, runId))).at(-1)!;
       assert.equal(last.type, "run-wait");
     },
@@ -55,13 +55,13 @@ async function nodeOf(database: Database, eve: string) {
       await events(started);
       return started;
     },
-    async allow(started: Started) {
+    async allow(started: RunStart) {
       const seq = (await runs.listItems(caller, started.threadId, {})).at(-1)!.seq;
       const [question] = await runs.questions(caller, started.runId);
       await runs.decide(caller, started.runId, { questionId: question!.id, input: { decision: "allow" } });
       assert.equal((await events({ ...started, cursor: { seq, live: [] } })).at(-1)!.type, "run-end");
     },
-    async fork({ runId }: Started) {
+    async fork({ runId }: RunStart) {
       const fork = await runs.fork(caller, runId, { step: "1" });
       assert.equal((await events(fork)).at(-1)!.type, "run-end");
     },

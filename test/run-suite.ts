@@ -1,6 +1,6 @@
 import { after, afterEach, before } from "node:test";
 import type { RunEvent } from "../src/protocol/threads/events.ts";
-import type { Started } from "../src/run/runs.ts";
+import type { RunStart } from "../src/run/runs.ts";
 import type { Database } from "../src/store/driver/database.ts";
 import { anyDatabase, eachDatabase, type TestDatabases } from "./databases.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "./runs.ts";
@@ -65,7 +65,7 @@ export async function until(condition: () => boolean | Promise<boolean>, what = 
 /** Follows a run from its start; `seen` grows. */
 export function watch(
   service: TestRuns,
-  started: Pick<Started, "threadId" | "cursor"> & { runId?: string },
+  started: Pick<RunStart, "threadId" | "cursor"> & { runId?: string },
 ): { readonly seen: RunEvent[]; close(): void } {
   const seen: RunEvent[] = [];
   const follower = service.runs.follow(started, started.cursor, {

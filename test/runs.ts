@@ -11,7 +11,7 @@ import type { ModelConfig } from "../src/models/config.ts";
 import { createModels } from "../src/models/registry.ts";
 import { createScripted, type Script } from "../src/models/demo/scripted.ts";
 import { createRuns, type RunsOptions, type RunsService } from "../src/run/create-runs.ts";
-import type { RoomPlace, Started } from "../src/run/runs.ts";
+import type { RoomPlace, RunStart } from "../src/run/runs.ts";
 import type { Strategy } from "../src/run/contract/turn.ts";
 import { strategies } from "../src/run/strategies/strategies.ts";
 import type { Database } from "../src/store/driver/database.ts";
@@ -24,12 +24,12 @@ export type TestRuns = RunsService & {
   readonly model: ReturnType<typeof createScripted>;
   readonly database: Database;
   /** All events of a run until it ends or waits. */
-  readonly events: (started: Started) => Promise<RunEvent[]>;
+  readonly events: (started: RunStart) => Promise<RunEvent[]>;
   /** Starts a run of the test's agent and waits for its end. */
   readonly ask: (
     content: string,
     options?: { threadId?: string; agent?: string; room?: RoomPlace },
-  ) => Promise<{ started: Started; events: RunEvent[]; text: string }>;
+  ) => Promise<{ started: RunStart; events: RunEvent[]; text: string }>;
 };
 
 export type TestRunsOptions = {
@@ -101,7 +101,7 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
     outages: { ...shortOutages, ...options.outages },
     sandbox: options.sandbox,
   });
-  const events = (started: Started) => eventsOf(service, started);
+  const events = (started: RunStart) => eventsOf(service, started);
   return {
     ...service,
     caller,
@@ -121,7 +121,7 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
   };
 }
 
-export function eventsOf(service: RunsService, started: Started): Promise<RunEvent[]> {
+export function eventsOf(service: RunsService, started: RunStart): Promise<RunEvent[]> {
   return new Promise((resolve, reject) => {
     const seen: RunEvent[] = [];
     const follower = service.runs.follow(started, started.cursor, {

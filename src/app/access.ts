@@ -2,17 +2,17 @@ import { randomBytes } from "node:crypto";
 import type { Config } from "../config/schema.ts";
 import { canTellPeers } from "../http/server/loopback-peer.ts";
 import { createFileLinks } from "../http/files/file-links.ts";
-import type { LocalOwning, ServerSettings, Services } from "../http/server/services.ts";
+import type { LocalOwner, ServerSettings, Services } from "../http/server/services.ts";
 import { callerOf } from "../protocol/base/callers.ts";
 import { askerScopes } from "../protocol/base/scopes.ts";
 import { createLocalLogins } from "../people/local-logins.ts";
-import { Denied } from "../protocol/base/errors.ts";
+import { AccessDenied } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
 import { createKeyFinder } from "../store/people/api-keys.ts";
 import type { Database } from "../store/driver/database.ts";
 import { shareCounts, type SharedCounts } from "../store/metering/shared-counts.ts";
 import { createUserAdmin } from "../store/people/user-admin.ts";
-import { createMemory, type Memory } from "../store/people/recent-lookups.ts";
+import { createMemory, type LookupCache } from "../store/people/recent-lookups.ts";
 import { ensureGuest, findUser, type User } from "../store/people/users.ts";
 import type { Store } from "./store.ts";
 
@@ -103,20 +103,20 @@ async function localOwning(
     owner,
     guests,
     ...shown
-  }: Pick<LocalOwning, "token" | "findByKey"> & {
+  }: Pick<LocalOwner, "token" | "findByKey"> & {
     readonly database: Database;
-    readonly guests: Memory<User>;
+    readonly guests: LookupCache<User>;
     readonly secret: string;
     readonly owner: User;
   },
-): Promise<"open" | LocalOwning> {
+): Promise<"open" | LocalOwner> {
   if (auth.local === "open") return "open";
   const logins = createLocalLogins(database, { secret, owner, lifeMs: auth.tokenHours * 60 * 60_000 });
   const { id } = await ensureGuest(database.query);
   const asker = async () => {
     const guest = await guests.find(id);
     if (!guest || guest.disabled)
-      throw new Denied(403, "The account for guests is disabled: only this server's owner may ask.", {
+      throw new AccessDenied(403, "The account for guests is disabled: only this server's owner may ask.", {
         code: "account_disabled",
       });
     return callerOf(guest, "local", askerScopes);

@@ -93,11 +93,11 @@ export async function* examineModels(config: Config, probes: readonly BackendPro
     yield { grade: "note", about: "models", text: `${path} is skipped: \${${config.absent.get(path)}} is not set` };
 }
 
-type Configured = Extract<Config["models"][number], { readonly model: string }>;
+type ConfiguredModel = Extract<Config["models"][number], { readonly model: string }>;
 
 /** Whether its server answers, takes the key, and has a model of that name. */
 export async function examineModel(
-  { id, provider, model, ...wish }: Pick<Configured, "id" | "provider" | "model" | "apiKey" | "headers">,
+  { id, provider, model, ...wish }: Pick<ConfiguredModel, "id" | "provider" | "model" | "apiKey" | "headers">,
   baseUrl: string,
 ): Promise<Finding> {
   const { models, wantsKey, tried } = await findModels({ ...wish, baseUrl });

@@ -3,7 +3,7 @@ import type { Config } from "../config/schema.ts";
 import { plainEnvironment } from "../config/load.ts";
 import type { Services } from "../http/server/services.ts";
 import { createKnowledge, type Knowledge } from "../knowledge/knowledge.ts";
-import type { Retrieve } from "../knowledge/search/retrieve.ts";
+import type { RetrievePassages } from "../knowledge/search/retrieve.ts";
 import type { Log } from "../protocol/base/log.ts";
 import { createOpening } from "./start/opening.ts";
 import { keepIndexes, openRetrieval, rerankersOf, tracesOf } from "./retrieval.ts";
@@ -15,7 +15,7 @@ const hourMs = 60 * 60_000;
 
 export type OpenKnowledge = {
   readonly knowledge: Knowledge;
-  readonly retrieve: Retrieve;
+  readonly retrieve: RetrievePassages;
   readonly services: Pick<Services, "knowledge" | "retrieval" | "ragFolders">;
   readonly close: () => Promise<void>;
 };

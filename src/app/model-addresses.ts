@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config/schema.ts";
 import { isRefusedAddress } from "../egress/secret-hosts.ts";
-import { addressesOf, type Resolve } from "../egress/addresses.ts";
+import { addressesOf, type ResolveHost } from "../egress/addresses.ts";
 import { allowedHosts } from "../egress/allow-proxy.ts";
 import { type AddressGuard, guardedConnector } from "../egress/guarded-connector.ts";
 import { portOf } from "../egress/hops.ts";
@@ -17,7 +17,7 @@ export type ModelAddresses = {
 
 export type ModelAddressesOptions = {
   /** Finds the addresses of a name instead of the operating system. */
-  readonly resolve?: Resolve;
+  readonly resolve?: ResolveHost;
   /** So long whoever saves a model waits for a name, as each connection looks again; 2 s when absent. */
   readonly lookMs?: number;
 };

@@ -5,7 +5,7 @@ import { createReranker } from "../knowledge/search/rerank.ts";
 import {
   createRetrieve,
   type PassageSearch,
-  type Retrieve,
+  type RetrievePassages,
   type RetrievalTrace,
   type Traces,
 } from "../knowledge/search/retrieve.ts";
@@ -23,7 +23,7 @@ export type RetrievalParts = {
   readonly log: Log;
 };
 
-export type OpenRetrieval = { readonly retrieve: Retrieve; readonly close: () => Promise<void> };
+export type OpenRetrieval = { readonly retrieve: RetrievePassages; readonly close: () => Promise<void> };
 
 /** The way from a question to passages, as it is configured. */
 export function openRetrieval(

@@ -4,7 +4,7 @@ import { plainEnvironment } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { toolSettingsOf } from "../config/sections/tools.ts";
 import type { Services } from "../http/server/services.ts";
-import type { Retrieve } from "../knowledge/search/retrieve.ts";
+import type { RetrievePassages } from "../knowledge/search/retrieve.ts";
 import type { Tool, ToolRegistry } from "../protocol/agents/tools.ts";
 import type { SandboxSource } from "../sandbox/sandbox.ts";
 import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
@@ -86,7 +86,7 @@ export type OwnToolsDeps = {
   readonly workspaces: Workspaces;
   readonly relay: ModelRelay;
   /** Absent: this process has no collections. */
-  readonly retrieve?: Retrieve;
+  readonly retrieve?: RetrievePassages;
   readonly prompts: PromptRegistry;
   /** Those of `web-tools.ts`. */
   readonly web: readonly Tool[];

@@ -9,7 +9,7 @@ import type { Log } from "../protocol/base/log.ts";
 import type { Workspace } from "../sandbox/workspace/workspace.ts";
 import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
 import type { Database } from "../store/driver/database.ts";
-import { type Attached, listAttached } from "../store/knowledge/uploads.ts";
+import { type AttachedUpload, listAttached } from "../store/knowledge/uploads.ts";
 import type { OpenSpace } from "./space.ts";
 import type { Store } from "./store.ts";
 
@@ -92,7 +92,7 @@ export function withAttachedFiles(workspaces: Workspaces, { uploads, database: {
   }
 
   /** One that can't be copied (too large, deleted meanwhile) must not keep tools from all the others. */
-  async function copy(workspace: Workspace, { id, file, path }: Attached): Promise<void> {
+  async function copy(workspace: Workspace, { id, file, path }: AttachedUpload): Promise<void> {
     const place = uploads.placeOf({ file });
     try {
       await stat(place);

@@ -24,7 +24,7 @@ const together = 50;
 
 type WorkspaceCounterDeps = { readonly database: Pick<Database, "query">; readonly log: Log };
 
-export type WorkspacesKit = {
+export type WorkspaceStoreDeps = {
   readonly fileProof: FileProof;
   readonly sandbox: SandboxSource;
   readonly space: Space;
@@ -75,7 +75,7 @@ export function openWorkspaces(config: Config, deps: WorkspacesDeps): OpenWorksp
 /** The files of threads, as the configuration wants them. Throws InvalidInput if the folder they begin with is missing. */
 export function workspacesOf(
   { data, sandbox }: Config,
-  { fileProof, sandbox: source, space, templateFor }: WorkspacesKit,
+  { fileProof, sandbox: source, space, templateFor }: WorkspaceStoreDeps,
 ): Workspaces {
   const named = sandbox.workspace;
   if (named !== undefined && !statSync(named, { throwIfNoEntry: false })?.isDirectory())

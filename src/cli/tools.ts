@@ -7,7 +7,7 @@ import { createTaskCalls } from "../tools/basic/task-calls.ts";
 import type { Access } from "../http/server/services.ts";
 import { createLog } from "../app/log.ts";
 import { callerOf } from "../protocol/base/callers.ts";
-import { Conflict, Denied, InvalidInput } from "../protocol/base/errors.ts";
+import { Conflict, AccessDenied, InvalidInput } from "../protocol/base/errors.ts";
 import { version } from "../protocol/base/version.ts";
 import { createKeyFinder } from "../store/people/api-keys.ts";
 import type { Database } from "../store/driver/database.ts";
@@ -96,7 +96,7 @@ async function accessOf({ auth }: Config, database: Database, name: string | und
     return { mode: "accounts", findByKey: createKeyFinder(query).findByKey };
   if (name === undefined) return { mode: "local", owner: callerOf(await ensureOwner(query), "local"), owning: "open" };
   const user = (await findUserByName(query, name)) ?? (await createUser(query, { name, role: "user" }));
-  if (user.disabled) throw new Denied(403, `The account ${name} is disabled.`, { code: "account_disabled" });
+  if (user.disabled) throw new AccessDenied(403, `The account ${name} is disabled.`, { code: "account_disabled" });
   return { mode: "local", owner: callerOf(user, "local"), owning: "open" };
 }
 

@@ -132,10 +132,10 @@ async function named(users: UserClient, name: string): Promise<UserView> {
   return found;
 }
 
-type ToldKey = { readonly text: string; readonly scopes: readonly string[]; readonly expiresAt: string | null };
+type CreatedKey = { readonly text: string; readonly scopes: readonly string[]; readonly expiresAt: string | null };
 
 /** The key alone goes to standard output, for `$(…)`. */
-function tellKey(name: string, { text: key, scopes, expiresAt }: ToldKey): void {
+function tellKey(name: string, { text: key, scopes, expiresAt }: CreatedKey): void {
   const all = scopes.includes("*") ? ` (everything ${name} may do)` : "";
   const end = expiresAt === null ? "Never expires." : `Expires ${expiresAt.slice(0, 10)}.`;
   console.error(`API key for ${name} (shown only once). Scopes: ${scopes.join(" ")}${all}. ${end}`);

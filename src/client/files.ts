@@ -4,7 +4,7 @@ import { ask, askJson, encodedPath, queryOf, type ServerAccess } from "./request
 export type FileList = { readonly data: readonly FileView[]; readonly more: boolean };
 
 /** The files of one workspace. */
-export type FilesAt = {
+export type WorkspaceFileClient = {
   /** Each folder before what is in it. */
   list(options?: { readonly under?: string; readonly depth?: number }, signal?: AbortSignal): Promise<FileList>;
   download(path: string, signal?: AbortSignal): Promise<Uint8Array>;
@@ -15,8 +15,8 @@ export type FilesAt = {
 
 /** The files of a thread. */
 export type FileClient = {
-  at(threadId: string): FilesAt;
-  list(threadId: string, options?: Parameters<FilesAt["list"]>[0], signal?: AbortSignal): Promise<FileList>;
+  at(threadId: string): WorkspaceFileClient;
+  list(threadId: string, options?: Parameters<WorkspaceFileClient["list"]>[0], signal?: AbortSignal): Promise<FileList>;
   download(file: FilePlace, signal?: AbortSignal): Promise<Uint8Array>;
   upload(file: FilePlace, content: string | Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<BroughtFile>;
   remove(file: FilePlace, signal?: AbortSignal): Promise<void>;
@@ -36,7 +36,7 @@ export function createFileClient(server: ServerAccess): FileClient {
 }
 
 /** `root`: the route that lists them. */
-export function createFilesAt(server: ServerAccess, root: string): FilesAt {
+export function createFilesAt(server: ServerAccess, root: string): WorkspaceFileClient {
   const placeOf = (path: string) => `${root}/${encodedPath(path)}`;
   return {
     list: (options = {}, signal) => askJson(server, root + queryOf(options), { signal }),

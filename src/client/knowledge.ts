@@ -1,5 +1,11 @@
 import type { KnowledgeAnswer, TracePlace, KeptTrace } from "../protocol/knowledge/passages.ts";
-import type { DocumentView, AddedView, ChunkView, TextPart, AllAdded } from "../protocol/knowledge/documents.ts";
+import type {
+  DocumentView,
+  DocumentResultView,
+  ChunkView,
+  TextPart,
+  DocumentResultsView,
+} from "../protocol/knowledge/documents.ts";
 import type { CollectionView, KnowledgeChoices } from "../protocol/knowledge/collections.ts";
 import type { CollectionSettings, DocumentStatus, RetrievalMode } from "../protocol/knowledge/chunks.ts";
 import {
@@ -62,21 +68,21 @@ export type KnowledgeClient = {
     collectionId: string,
     file: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> },
     signal?: AbortSignal,
-  ): Promise<AddedView>;
+  ): Promise<DocumentResultView>;
   /** The same in a browser, which tells how much of it was sent. */
   sendFile(
     collectionId: string,
     file: { readonly name: string; readonly content: Blob },
     options?: SendOptions,
-  ): Promise<AddedView>;
+  ): Promise<DocumentResultView>;
   addText(
     collectionId: string,
     text: { readonly name: string; readonly text: string },
     signal?: AbortSignal,
-  ): Promise<AddedView>;
-  addUrls(collectionId: string, urls: readonly string[], signal?: AbortSignal): Promise<AllAdded>;
+  ): Promise<DocumentResultView>;
+  addUrls(collectionId: string, urls: readonly string[], signal?: AbortSignal): Promise<DocumentResultsView>;
   /** With the parts `about`, `original`, `text` and `chunks`. */
-  importDocument(collectionId: string, form: FormData, signal?: AbortSignal): Promise<AddedView>;
+  importDocument(collectionId: string, form: FormData, signal?: AbortSignal): Promise<DocumentResultView>;
   retry(id: string, signal?: AbortSignal): Promise<DocumentView>;
   removeDocument(id: string, signal?: AbortSignal): Promise<void>;
   /** Its original, its text, or its chunks as lines of JSON. */
@@ -119,10 +125,10 @@ export function createKnowledgeClient(server: ServerAccess): KnowledgeClient {
     document: (id, signal) => answer(`documents/${id}`, { signal }),
     addFile: (id, { name, bytes }, signal) => answer(fileOf(id, name), { method: "PUT", bytes, signal }),
     sendFile: async (id, { name, content }, options) =>
-      (await (await sendFile(server, `/api/rag/${fileOf(id, name)}`, content, options)).json()) as AddedView,
+      (await (await sendFile(server, `/api/rag/${fileOf(id, name)}`, content, options)).json()) as DocumentResultView,
     async addText(id, body, signal) {
       const path = `collections/${id}/documents`;
-      const { data } = await answer<AllAdded>(path, { method: "POST", body, signal });
+      const { data } = await answer<DocumentResultsView>(path, { method: "POST", body, signal });
       return data[0]!;
     },
     addUrls: (id, urls, signal) => answer(`collections/${id}/documents`, { method: "POST", body: { urls }, signal }),

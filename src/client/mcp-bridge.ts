@@ -26,7 +26,7 @@ type JsonRpcMessage = {
   };
 };
 
-type Working = { readonly control: AbortController; readonly isModern: boolean };
+type OpenRequest = { readonly control: AbortController; readonly isModern: boolean };
 
 const versionKey = "io.modelcontextprotocol/protocolVersion";
 const sessionHeader = "mcp-session-id";
@@ -38,7 +38,7 @@ const mostCharacters = 10_000_000;
  * in either era of the protocol. Resolves when the input ends; what is not answered soon after is given up.
  */
 export async function bridgeMcp({ locate, input, output, lastAnswersMs = 30_000 }: McpBridge): Promise<void> {
-  const working = new Map<RequestId, Working>();
+  const working = new Map<RequestId, OpenRequest>();
   const answers = new Set<Promise<void>>();
   const all = new AbortController();
   const connection = { server: await locate(), session: undefined as string | undefined, version: "" };
@@ -105,7 +105,7 @@ export async function bridgeMcp({ locate, input, output, lastAnswersMs = 30_000 
 }
 
 /** In the newer protocol a request is taken back by closing its connection; in the older one the server is told. */
-function takesBack({ method, params }: JsonRpcMessage, working: ReadonlyMap<RequestId, Working>): boolean {
+function takesBack({ method, params }: JsonRpcMessage, working: ReadonlyMap<RequestId, OpenRequest>): boolean {
   const request = method === "notifications/cancelled" ? working.get(params?.requestId as RequestId) : undefined;
   if (!request?.isModern) return false;
   request.control.abort();

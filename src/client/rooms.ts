@@ -3,7 +3,7 @@ import type {
   RoomView,
   RoomKind,
   ChosenMember,
-  Interrupted,
+  InterruptionView,
   PresenceEvent,
   RoomList,
   StartedInRoom,
@@ -13,7 +13,7 @@ import type { RunEvent } from "../protocol/threads/events.ts";
 import type { MessageContent, Item } from "../protocol/threads/items.ts";
 import type { DecisionInput, ItemPageQuery } from "./decisions.ts";
 import { type EventWithCursor, followEvents, type FollowOptions } from "./events.ts";
-import { createFilesAt, type FilesAt } from "./files.ts";
+import { createFilesAt, type WorkspaceFileClient } from "./files.ts";
 import { ask, type ClientRequest, askJson, askList, queryOf, type ServerAccess } from "./request.ts";
 
 /** What happens in it, and who of its people looks at it. */
@@ -41,7 +41,7 @@ export type RoomClient = {
   questions(id: string, signal?: AbortSignal): Promise<readonly QuestionView[]>;
   decide(id: string, question: string, input: DecisionInput, signal?: AbortSignal): Promise<void>;
   /** The room's workspace. */
-  files(id: string): FilesAt;
+  files(id: string): WorkspaceFileClient;
   get(id: string, signal?: AbortSignal): Promise<RoomView>;
   say(
     id: string,
@@ -49,7 +49,7 @@ export type RoomClient = {
     signal?: AbortSignal,
   ): Promise<StartedInRoom>;
   /** The turn of one agent, or of all. */
-  interrupt(id: string, agent?: string, signal?: AbortSignal): Promise<Interrupted>;
+  interrupt(id: string, agent?: string, signal?: AbortSignal): Promise<InterruptionView>;
   /** Past what stopped the agents. */
   continue(id: string, signal?: AbortSignal): Promise<void>;
   clear(id: string, signal?: AbortSignal): Promise<void>;

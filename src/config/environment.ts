@@ -1,5 +1,5 @@
 import { childNodes, coerce, keysOf, nodesAt, pathText, variable } from "./tree.ts";
-import type { Environment, Gathered, ConfigPath, SchemaNode, ConfigTree } from "./tree.ts";
+import type { Environment, ConfigSources, ConfigPath, SchemaNode, ConfigTree } from "./tree.ts";
 import { suggestion } from "./problems.ts";
 
 /** Names that are not built from their path: short forms, and those of other tools. */
@@ -57,7 +57,7 @@ const notSettings = /^COLLOQUY_(CONFIG$|IDEMPOTENCY_KEY$|TEST_)/;
 const serviceLink = /^COLLOQUY_(SERVICE_|PORT_\d)/;
 
 /** Lays the environment's values over those in `gathered`. */
-export function readEnvironment(gathered: Gathered, environment: Environment, schema: SchemaNode): void {
+export function readEnvironment(gathered: ConfigSources, environment: Environment, schema: SchemaNode): void {
   const set = (name: string, path: ConfigPath, given: unknown): void => {
     const value = typeof given === "string" ? coerce(given, nodesAt(schema, path)) : given;
     if (!assign(gathered.values, path, value)) return;

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node } from "yaml";
 import { childNodes, coerce, nodesAt, pathText, variable } from "./tree.ts";
-import type { Environment, Gathered, ConfigPath, SchemaNode, ConfigTree } from "./tree.ts";
+import type { Environment, ConfigSources, ConfigPath, SchemaNode, ConfigTree } from "./tree.ts";
 import { messageOf } from "../protocol/base/errors.ts";
 
 /** Reads a YAML file into `gathered`. `name` is how the file is called in messages. */
 export function readConfigFile(
-  gathered: Gathered,
+  gathered: ConfigSources,
   file: { readonly path: string; readonly name: string },
   options: { readonly environment: Environment; readonly schema: SchemaNode },
 ): void {

@@ -10,7 +10,7 @@ import {
   pathText,
   variable,
   type Environment,
-  type Gathered,
+  type ConfigSources,
   type ConfigPath,
   type ConfigProblem,
 } from "./tree.ts";
@@ -36,7 +36,7 @@ export class ConfigInvalid extends InvalidInput {
 export function loadConfig(options?: { readonly env?: Environment; readonly cwd?: string }): Config {
   const environment = options?.env ?? process.env;
   const cwd = options?.cwd ?? process.cwd();
-  const gathered: Gathered = { values: {}, origins: new Map(), absent: new Map(), problems: [] };
+  const gathered: ConfigSources = { values: {}, origins: new Map(), absent: new Map(), problems: [] };
 
   const file = findFile(cwd, environment, gathered.problems);
   if (file !== undefined) {
@@ -141,7 +141,7 @@ const providerKeys = [
   "XAI_API_KEY",
 ];
 
-function sourceOf(gathered: Gathered, path: ConfigPath): string {
+function sourceOf(gathered: ConfigSources, path: ConfigPath): string {
   // A key without a value keeps its line, for problems; its value is the default's.
   if (valueAt(gathered.values, path) === undefined) return "default";
   return gathered.origins.get(pathText(path)) ?? "default";
@@ -160,7 +160,7 @@ function findFile(cwd: string, environment: Environment, problems: ConfigProblem
 }
 
 /** Rules over several keys; on the values as given, so that they are in the list beside faults of form. */
-function problemsAcross(gathered: Gathered): ConfigProblem[] {
+function problemsAcross(gathered: ConfigSources): ConfigProblem[] {
   const host = valueAt(gathered.values, ["server", "host"]);
   const mode = valueAt(gathered.values, ["auth", "mode"]) ?? "local";
   if (typeof host !== "string" || isLoopback(host) || mode !== "local") return [];

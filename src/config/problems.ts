@@ -1,12 +1,12 @@
 import type { z } from "zod";
 import { keysOf, nodesAt, pathText } from "./tree.ts";
-import type { Gathered, ConfigPath, ConfigProblem, SchemaNode } from "./tree.ts";
+import type { ConfigSources, ConfigPath, ConfigProblem, SchemaNode } from "./tree.ts";
 import { nearNames } from "../protocol/base/near-names.ts";
 
 type Issue = z.core.$ZodIssue;
 
 /** What the schema found wrong, in words that say what would be right. */
-export function problemsOf(issues: readonly Issue[], gathered: Gathered, schema: SchemaNode): ConfigProblem[] {
+export function problemsOf(issues: readonly Issue[], gathered: ConfigSources, schema: SchemaNode): ConfigProblem[] {
   return issues
     .flatMap((issue) => flatten(issue, [], gathered))
     .flatMap(({ issue, path }): ConfigProblem[] => {
@@ -27,7 +27,7 @@ export function problemsOf(issues: readonly Issue[], gathered: Gathered, schema:
 }
 
 /** Where a path comes from: its own origin, or that of the nearest group around it. */
-export function originOf(gathered: Pick<Gathered, "origins">, path: ConfigPath): string {
+export function originOf(gathered: Pick<ConfigSources, "origins">, path: ConfigPath): string {
   for (let length = path.length; length > 0; length--) {
     const origin = gathered.origins.get(pathText(path.slice(0, length)));
     if (origin !== undefined) return origin;
@@ -43,7 +43,7 @@ export function suggestion(name: string, known: readonly string[], before = ""):
 }
 
 /** Of an alternative's branches, the one that the value comes nearest to. */
-function flatten(issue: Issue, before: ConfigPath, gathered: Gathered): { issue: Issue; path: ConfigPath }[] {
+function flatten(issue: Issue, before: ConfigPath, gathered: ConfigSources): { issue: Issue; path: ConfigPath }[] {
   const path = [...before, ...issue.path.map((part) => (typeof part === "number" ? part : String(part)))];
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return [{ issue, path }];
   const branches = issue.errors.map((errors) => errors.flatMap((error) => flatten(error, path, gathered)));

@@ -4,7 +4,7 @@ import type { z } from "zod";
 export type ConfigProblem = { readonly where: string; readonly path: string; readonly text: string };
 
 /** The values of file and environment in one tree, with the origin of each by its path (`models[0].apiKey`). */
-export type Gathered = {
+export type ConfigSources = {
   readonly values: ConfigTree;
   readonly origins: Map<string, string>;
   /** Keys that are absent because their `${VAR}` is not set: path to variable. */
@@ -26,7 +26,7 @@ export function pathText(path: ConfigPath): string {
 }
 
 /** A text where a group stands is short for one of its values: `tools: ./tools` for `tools: { folder: ./tools }`. */
-export function expandText({ values, origins }: Gathered, group: string, key: string): void {
+export function expandText({ values, origins }: ConfigSources, group: string, key: string): void {
   const text = values[group];
   if (typeof text !== "string") return;
   values[group] = { [key]: text };

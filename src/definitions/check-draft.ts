@@ -3,16 +3,16 @@ import type { AgentDefinition } from "../protocol/agents/agents.ts";
 import type { DefinitionKind, DefinitionProblem } from "../protocol/agents/definitions.ts";
 import type { ModelInfo } from "../protocol/agents/models.ts";
 import type { StoredDefinition } from "../store/definitions.ts";
-import { type Definitive, titles } from "./live-definitions.ts";
+import { type LiveDefinitionState, titles } from "./live-definitions.ts";
 import { parseDefinition, type DefinitionTypes, type ParsePolicy } from "./parse-definition.ts";
-import { type DefinitionEntry, type Resolved, resolveDefinitions } from "./resolve.ts";
+import { type DefinitionEntry, type ResolvedDefinitions, resolveDefinitions } from "./resolve.ts";
 import { withSecrets } from "./secrets.ts";
 import { InvalidInput } from "../protocol/base/errors.ts";
 
 /** What somebody wants to define. */
 export type UncheckedDraft = { readonly id: string; readonly definition: unknown };
 
-export type Checked<Kind extends DefinitionKind> = {
+export type CheckedDraft<Kind extends DefinitionKind> = {
   /** As it is to be kept: with the secrets that are set already. */
   readonly body: unknown;
   readonly definition?: DefinitionTypes[Kind];
@@ -27,8 +27,8 @@ export function checkDraft<Kind extends DefinitionKind>(
     now: { base, rows, resolved },
     strategies,
     policy,
-  }: { readonly now: Definitive; readonly strategies: readonly string[]; readonly policy: ParsePolicy },
-): Checked<Kind> {
+  }: { readonly now: LiveDefinitionState; readonly strategies: readonly string[]; readonly policy: ParsePolicy },
+): CheckedDraft<Kind> {
   const before = rows.find((row) => row.kind === kind && row.id === id);
   const { definition: body, problems } = withSecrets(kind, given, before?.body);
   const parsed = parseDefinition(kind, { id, definition: body }, policy);
@@ -44,7 +44,11 @@ export function checkDraft<Kind extends DefinitionKind>(
 }
 
 /** What counts now and would not beside the draft. */
-function displacedBy(then: Resolved, now: Resolved, draft: StoredDefinition): DefinitionProblem[] {
+function displacedBy(
+  then: ResolvedDefinitions,
+  now: ResolvedDefinitions,
+  draft: StoredDefinition,
+): DefinitionProblem[] {
   const isActive = ({ kind, id, stored }: DefinitionEntry) =>
     now.entries.some((one) => one.kind === kind && one.id === id && one.stored === stored && one.state === "active");
   return then.entries
@@ -64,7 +68,11 @@ export const newRow: Omit<StoredDefinition, "kind" | "id" | "body"> = {
 };
 
 /** Names that must be there for an agent to work at all. */
-function agentProblems(agent: AgentDefinition, then: Resolved, strategies: readonly string[]): DefinitionProblem[] {
+function agentProblems(
+  agent: AgentDefinition,
+  then: ResolvedDefinitions,
+  strategies: readonly string[],
+): DefinitionProblem[] {
   const problems: DefinitionProblem[] = [];
   if (!strategies.includes(agent.strategy))
     problems.push({

@@ -5,8 +5,8 @@ import type { DefaultKind, DefinitionKind, DefinitionProblem, DefaultView } from
 import { Conflict } from "../protocol/base/errors.ts";
 import type { Database } from "../store/driver/database.ts";
 import { createDefinitionStore, type DefinitionKey, type StoredDefinition } from "../store/definitions.ts";
-import { type Checked, checkDraft, type UncheckedDraft, newRow, definitionInvalid } from "./check-draft.ts";
-import { createLiveDefinitions, type LiveOptions, titles, type Definitive } from "./live-definitions.ts";
+import { type CheckedDraft, checkDraft, type UncheckedDraft, newRow, definitionInvalid } from "./check-draft.ts";
+import { createLiveDefinitions, type LiveOptions, titles, type LiveDefinitionState } from "./live-definitions.ts";
 import { type DefinitionEntry, isReadOnly, defaultOf, resolveDefinitions } from "./resolve.ts";
 import { isFallback, type ModelConfig } from "../models/config.ts";
 import { addressOf } from "../models/registry.ts";
@@ -37,7 +37,7 @@ export async function createDefinitions(options: DefinitionsOptions) {
   const hasRow = (kind: DefinitionKind, id: string) =>
     live.now().rows.some((row) => row.kind === kind && row.id === id);
 
-  const check = <Kind extends DefinitionKind>(kind: Kind, draft: UncheckedDraft): Checked<Kind> =>
+  const check = <Kind extends DefinitionKind>(kind: Kind, draft: UncheckedDraft): CheckedDraft<Kind> =>
     checkDraft(kind, draft, { now: live.now(), strategies, policy: options });
 
   /** What is wrong with where a model is. */
@@ -48,7 +48,7 @@ export async function createDefinitions(options: DefinitionsOptions) {
   }
 
   /** The same as `check`, and where names lead to. */
-  async function examine(kind: DefinitionKind, draft: UncheckedDraft): Promise<Checked<DefinitionKind>> {
+  async function examine(kind: DefinitionKind, draft: UncheckedDraft): Promise<CheckedDraft<DefinitionKind>> {
     const more = await addressProblems(kind, draft);
     const checked = check(kind, draft);
     return { ...checked, problems: [...checked.problems, ...more] };
@@ -204,7 +204,7 @@ function changedMeanwhile(what: string, id: string): Conflict {
   return new Conflict(`The ${what} "${id}" was changed in the meantime. Read it again.`, { code: "changed_meanwhile" });
 }
 
-function readDefault(of: DefaultKind, now: Definitive, agents: AgentRegistry): DefaultView {
+function readDefault(of: DefaultKind, now: LiveDefinitionState, agents: AgentRegistry): DefaultView {
   const row = now.rows.find(({ kind, id }) => kind === "default" && id === of);
   const wanted = defaultOf(row?.body);
   const revision = row?.revision ?? null;
@@ -230,7 +230,7 @@ function readDefault(of: DefaultKind, now: Definitive, agents: AgentRegistry): D
 }
 
 /** Whether a model, as the default, would lead back to the default: a chain that names it. */
-function leadsToItself(value: string, { base, rows, resolved }: Definitive, policy: ParsePolicy): boolean {
+function leadsToItself(value: string, { base, rows, resolved }: LiveDefinitionState, policy: ParsePolicy): boolean {
   const row: StoredDefinition = { ...newRow, kind: "default", id: "model", body: { id: value } };
   const others = rows.filter(({ kind, id }) => kind !== "default" || id !== "model");
   const refused = (entries: typeof resolved.entries) => entries.filter(({ state }) => state === "refused").length;
@@ -241,7 +241,11 @@ function leadsToItself(value: string, { base, rows, resolved }: Definitive, poli
 function neededBy(
   kind: DefinitionKind,
   id: string,
-  { now, agents, policy }: { readonly now: Definitive; readonly agents: AgentRegistry; readonly policy: ParsePolicy },
+  {
+    now,
+    agents,
+    policy,
+  }: { readonly now: LiveDefinitionState; readonly agents: AgentRegistry; readonly policy: ParsePolicy },
 ): string[] {
   if (kind === "mcp-server") return [];
   const left = now.rows.filter((row) => row.kind !== kind || row.id !== id);

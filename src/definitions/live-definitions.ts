@@ -9,11 +9,16 @@ import type { Database } from "../store/driver/database.ts";
 import { type DefinitionStore, definitionsChannel, type StoredDefinition } from "../store/definitions.ts";
 import type { McpServers } from "../tools/mcp/mcp-servers.ts";
 import type { ParsePolicy } from "./parse-definition.ts";
-import { type Base, type DefinitionEntry, type Resolved, resolveDefinitions } from "./resolve.ts";
+import {
+  type ConfiguredDefinitions,
+  type DefinitionEntry,
+  type ResolvedDefinitions,
+  resolveDefinitions,
+} from "./resolve.ts";
 
 export type LiveOptions = ParsePolicy & {
   readonly database: Pick<Database, "kind" | "listen">;
-  readonly base: Base;
+  readonly base: ConfiguredDefinitions;
   readonly models: Pick<Models, "update" | "list" | "has">;
   readonly agents: LiveAgents;
   /** Absent: this process connects to none. */
@@ -24,10 +29,10 @@ export type LiveOptions = ParsePolicy & {
 };
 
 /** What counts now, and from what it comes. */
-export type Definitive = {
-  readonly base: Base;
+export type LiveDefinitionState = {
+  readonly base: ConfiguredDefinitions;
   readonly rows: readonly StoredDefinition[];
-  readonly resolved: Resolved;
+  readonly resolved: ResolvedDefinitions;
   /** Goes with `rows`, or is older; not all of them need to be in use. */
   readonly stamp: string;
 };
@@ -96,7 +101,7 @@ export async function createLiveDefinitions(store: DefinitionStore, options: Liv
       "could not apply the database's definitions; using those of the configuration",
     );
   return {
-    now: (): Definitive => ({ base, rows, resolved, stamp }),
+    now: (): LiveDefinitionState => ({ base, rows, resolved, stamp }),
     entries,
 
     /** The one that counts; with `stored` the one of the database. Throws NotFound. */
@@ -114,7 +119,7 @@ export async function createLiveDefinitions(store: DefinitionStore, options: Liv
     refresh,
 
     /** The configuration names other servers now. */
-    reconfigure(change: Pick<Base, "servers" | "placeOf">): void {
+    reconfigure(change: Pick<ConfiguredDefinitions, "servers" | "placeOf">): void {
       base = { ...base, ...change };
       apply();
     },

@@ -9,7 +9,7 @@ import { defaultServers } from "../tools/mcp/mcp-servers.ts";
 import { parseDefinition, type DefinitionTypes, type ParsePolicy } from "./parse-definition.ts";
 
 /** What there is without the database. */
-export type Base = {
+export type ConfiguredDefinitions = {
   /** As configured. */
   readonly models: readonly ModelConfig[];
   readonly wish: BackendWish;
@@ -39,7 +39,7 @@ export type DefinitionEntry = {
   readonly stored?: StoredDefinition;
 };
 
-export type Resolved = {
+export type ResolvedDefinitions = {
   readonly entries: readonly DefinitionEntry[];
   readonly choice: ModelChoice;
   /** As they are written: `model` may be a wish. */
@@ -51,7 +51,11 @@ export type Resolved = {
 const inDatabase: DefinitionPlace = { source: "database", where: null };
 
 /** What counts of all that is defined: environment and files, else the database, else what is built in or was found. */
-export function resolveDefinitions(base: Base, stored: readonly StoredDefinition[], policy: ParsePolicy): Resolved {
+export function resolveDefinitions(
+  base: ConfiguredDefinitions,
+  stored: readonly StoredDefinition[],
+  policy: ParsePolicy,
+): ResolvedDefinitions {
   const wanted = (of: string) => defaultOf(stored.find(({ kind, id }) => kind === "default" && id === of)?.body);
   const models = resolveModels(base, rowsOf("model", stored, policy), wanted("model"));
   const modelIds = new Set(models.choice.models.map(({ id }) => id)).add("demo");
@@ -123,7 +127,11 @@ const idTaken = (id: string, other: string): DefinitionProblem => ({
   message: `"${id}" names ${other}: take another id`,
 });
 
-function resolveModels(base: Base, rows: readonly DefinitionRow<"model">[], wanted: string | undefined) {
+function resolveModels(
+  base: ConfiguredDefinitions,
+  rows: readonly DefinitionRow<"model">[],
+  wanted: string | undefined,
+) {
   const configured = new Set(base.models.map(({ id }) => id));
   const agents = base.agents.map(({ id }) => id);
   const refused = new Map<string, DefinitionProblem[]>();
@@ -180,7 +188,11 @@ function resolveModels(base: Base, rows: readonly DefinitionRow<"model">[], want
   return { choice, entries: [...given, ...(hasDemo ? [] : [demo]), ...ours] };
 }
 
-function resolveAgents(base: Base, rows: readonly DefinitionRow<"agent">[], models: ReadonlySet<string>) {
+function resolveAgents(
+  base: ConfiguredDefinitions,
+  rows: readonly DefinitionRow<"agent">[],
+  models: ReadonlySet<string>,
+) {
   const taken = new Map<string, AgentDefinition>();
   const ours = rows.map((row) => {
     const { id } = row.stored;
@@ -202,7 +214,7 @@ function resolveAgents(base: Base, rows: readonly DefinitionRow<"agent">[], mode
   return { agents: [...given, ...taken.values()], entries: [...entries, ...ours] };
 }
 
-function resolveServers(base: Base, rows: readonly DefinitionRow<"mcp-server">[]) {
+function resolveServers(base: ConfiguredDefinitions, rows: readonly DefinitionRow<"mcp-server">[]) {
   const taken: Record<string, McpServerConfig> = {};
   const ours = rows.map((row) => {
     const { id } = row.stored;

@@ -5,7 +5,7 @@ import { InvalidInput, messageOf, Unavailable } from "../protocol/base/errors.ts
 export type ResolvedAddress = { readonly address: string; readonly family: number };
 
 /** All addresses of a name; the operating system's resolver unless another is given. */
-export type Resolve = (host: string) => Promise<readonly ResolvedAddress[]>;
+export type ResolveHost = (host: string) => Promise<readonly ResolvedAddress[]>;
 
 /** Addresses and ranges of both families. */
 export type Ranges = { has(address: string): boolean };
@@ -51,7 +51,7 @@ export type AddressRules = {
   readonly refuse?: ((address: string) => boolean) | undefined;
   /** How it could be allowed, for whoever is refused. */
   readonly advice?: string | undefined;
-  readonly resolve?: Resolve | undefined;
+  readonly resolve?: ResolveHost | undefined;
 };
 
 /** The addresses to connect to, resolved once and each checked. Throws InvalidInput `address_refused`, Unavailable `unreachable`. */
@@ -81,7 +81,7 @@ function bare(host: string): string {
   return host.replace(/^\[|\]$/g, "");
 }
 
-async function find(name: string, resolve: Resolve): Promise<readonly ResolvedAddress[]> {
+async function find(name: string, resolve: ResolveHost): Promise<readonly ResolvedAddress[]> {
   let addresses: readonly ResolvedAddress[];
   try {
     addresses = await resolve(name);

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, 
 import { connect, isIP } from "node:net";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { messageOf } from "../protocol/base/errors.ts";
-import { addressesOf, lookupOf, type Resolve, rangesOf } from "./addresses.ts";
+import { addressesOf, lookupOf, type ResolveHost, rangesOf } from "./addresses.ts";
 
 export type AllowProxyOptions = {
   /** As `allowedHosts` reads them. A name must lie on the public internet, unless its address is listed too. */
@@ -17,7 +17,7 @@ export type AllowProxyOptions = {
   /** Of all clients together; 256 when absent. */
   readonly maxConnections?: number;
   /** Finds the addresses of a name instead of the operating system. */
-  readonly resolve?: Resolve;
+  readonly resolve?: ResolveHost;
 };
 
 export type AllowProxy = { readonly socket: string; readonly close: () => Promise<void> };
@@ -77,7 +77,7 @@ class ProxyRefusal extends Error {
 
 async function routeTo(
   url: URL | null,
-  { allowed, resolve }: { readonly allowed: AllowedHosts; readonly resolve: Resolve | undefined },
+  { allowed, resolve }: { readonly allowed: AllowedHosts; readonly resolve: ResolveHost | undefined },
 ): Promise<ProxyRoute> {
   if (url?.protocol !== "http:" || url.username !== "" || url.password !== "")
     throw new ProxyRefusal(

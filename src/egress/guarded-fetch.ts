@@ -1,11 +1,11 @@
 import { Agent, type Dispatcher } from "undici";
 import { ColloquyError, messageOf, Unavailable } from "../protocol/base/errors.ts";
-import { addressesOf, type Resolve } from "./addresses.ts";
+import { addressesOf, type ResolveHost } from "./addresses.ts";
 import { responseOf } from "./answer-response.ts";
 import { isOfConnecting } from "./connecting.ts";
 import { type EgressResponse, EgressExchange, type PendingExchange } from "./exchange.ts";
 import { guardedConnector } from "./guarded-connector.ts";
-import { type Hop, isRedirect, nextHop, parseUrl } from "./hops.ts";
+import { type RedirectHop, isRedirect, nextHop, parseUrl } from "./hops.ts";
 
 export type GuardedFetchOptions = {
   /** What the operator named: origins that may be asked wherever they are. All others must be on the public internet. */
@@ -17,7 +17,7 @@ export type GuardedFetchOptions = {
   /** Addresses that are refused whatever the operator named. */
   readonly refuse?: ((address: string) => boolean) | undefined;
   /** Finds the addresses of a name instead of the operating system. */
-  readonly resolve?: Resolve;
+  readonly resolve?: ResolveHost;
 };
 
 /** The part of `fetch` that clients of protocols use; bodies are texts. */
@@ -67,7 +67,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     });
   const agents = { named: agentFor(true), other: agentFor(false) };
 
-  function send({ url, method, headers, body }: Hop<string>): PendingExchange {
+  function send({ url, method, headers, body }: RedirectHop<string>): PendingExchange {
     const { host } = url;
     const exchange = new EgressExchange({
       timeoutMs,
@@ -92,7 +92,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     return exchange;
   }
 
-  async function answerTo(hop: Hop<string>, signal: AbortSignal | null): Promise<EgressResponse> {
+  async function answerTo(hop: RedirectHop<string>, signal: AbortSignal | null): Promise<EgressResponse> {
     signal?.throwIfAborted();
     const sent = send(hop);
     if (!signal) return sent.answer;
@@ -111,7 +111,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
 
   async function guardedFetch(input: string | URL, init: FetchInit = {}): Promise<Response> {
     const signal = init.signal ?? null;
-    let hop: Hop<string> = {
+    let hop: RedirectHop<string> = {
       url: parseUrl(String(input)),
       method: (init.method ?? "GET").toUpperCase(),
       headers: Object.fromEntries(init.headers instanceof Headers ? init.headers : new Headers(init.headers)),

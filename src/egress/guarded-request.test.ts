@@ -6,10 +6,10 @@ import { test, type TestContext } from "node:test";
 import { letNothingOut } from "../../test/no-way-out.ts";
 import { guardedRequest } from "./guarded-request.ts";
 
-type Serve = (request: IncomingMessage, response: ServerResponse) => void;
+type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A server on this machine; resolves to its port and the requests it got. */
-async function listen(context: TestContext, serve: Serve, host = "127.0.0.1") {
+async function listen(context: TestContext, serve: RequestHandler, host = "127.0.0.1") {
   const seen: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     seen.push(request);
@@ -25,7 +25,7 @@ async function listen(context: TestContext, serve: Serve, host = "127.0.0.1") {
 }
 
 const here = { allow: ["127.0.0.1"] };
-const redirectTo = (location: string, status = 302): Serve => {
+const redirectTo = (location: string, status = 302): RequestHandler => {
   return (_request, response) => void response.writeHead(status, { location }).end("gone");
 };
 

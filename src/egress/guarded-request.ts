@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Client, errors } from "undici";
 import { ColloquyError, InvalidInput, messageOf, Unavailable } from "../protocol/base/errors.ts";
-import { addressesOf, lookupOf, type Resolve } from "./addresses.ts";
-import { type Hop, isRedirect, nextHop, parseUrl, portOf } from "./hops.ts";
+import { addressesOf, lookupOf, type ResolveHost } from "./addresses.ts";
+import { type RedirectHop, isRedirect, nextHop, parseUrl, portOf } from "./hops.ts";
 
 export type GuardedOptions = {
   /** `GET` when absent. */
@@ -21,7 +21,7 @@ export type GuardedOptions = {
   /** How many are followed; 5 when absent. With 0 a redirect is an answer like any other. */
   readonly maxRedirects?: number;
   /** Finds the addresses of a name instead of the operating system. */
-  readonly resolve?: Resolve;
+  readonly resolve?: ResolveHost;
 };
 
 export type GuardedAnswer = {
@@ -42,7 +42,7 @@ export async function guardedRequest(url: string, options: GuardedOptions = {}):
   const { timeoutMs = 30_000, maxRedirects = 5 } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
-  let ask: Hop<string | Buffer> = {
+  let ask: RedirectHop<string | Buffer> = {
     url: parseUrl(url),
     method: options.method ?? "GET",
     headers: options.headers ?? {},
@@ -69,7 +69,7 @@ export async function guardedRequest(url: string, options: GuardedOptions = {}):
 }
 
 async function exchange(
-  { url, method, headers, body }: Hop<string | Buffer>,
+  { url, method, headers, body }: RedirectHop<string | Buffer>,
   { maxBytes = 5_000_000, allow = [], refuse, resolve }: GuardedOptions,
   signal: AbortSignal,
 ): Promise<GuardedAnswer & { readonly location: string | undefined }> {

@@ -1,7 +1,7 @@
 import { InvalidInput } from "../protocol/base/errors.ts";
 
 /** One request of a chain that redirects make. */
-export type Hop<Body> = {
+export type RedirectHop<Body> = {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -36,10 +36,10 @@ export function parseUrl(text: string, base?: URL): URL {
 
 /** The request that an answer with this `Location` asks for. */
 export function nextHop<Body>(
-  { url: from, method, headers, body }: Hop<Body>,
+  { url: from, method, headers, body }: RedirectHop<Body>,
   status: number,
   location: string,
-): Hop<Body> {
+): RedirectHop<Body> {
   const url = parseUrl(location, from);
   const shown =
     url.origin === from.origin

@@ -48,7 +48,7 @@ export type Models = ModelRegistry & {
 /** `serving`: the provider's models behind it, in order; empty when it is not available. */
 type RegisteredModel = { readonly info: ModelInfo; readonly model?: Model; readonly serving: readonly ServedModel[] };
 
-type Listing = {
+type ModelListing = {
   readonly configs: readonly ModelConfig[];
   readonly ofAdmins: ReadonlySet<string>;
   readonly entries: ReadonlyMap<string, RegisteredModel>;
@@ -68,7 +68,7 @@ export function createModels(options: ModelsOptions): Models {
     entries: new Map(),
   });
 
-  function listingOf(models: readonly ModelConfig[], ids: readonly string[], before: Listing): Listing {
+  function listingOf(models: readonly ModelConfig[], ids: readonly string[], before: ModelListing): ModelListing {
     const ofAdmins = new Set(ids);
     const hasDemo = models.some(({ id }) => id === "demo");
     const configs: readonly ModelConfig[] = hasDemo ? models : [...models, { id: "demo", provider: "demo" }];
@@ -104,7 +104,7 @@ export function createModels(options: ModelsOptions): Models {
     return serve(config.id, adapter, retries ?? options.retries, visionSupportOf(config, connection));
   }
 
-  function fallbackEntry(config: FallbackConfig, listing: Listing): RegisteredModel {
+  function fallbackEntry(config: FallbackConfig, listing: ModelListing): RegisteredModel {
     const members = membersOf(config, listing);
     const [first, ...others] = new Set(members.flatMap(({ serving }) => serving));
     const info = { id: config.id, provider: "fallback", name: config.id, available: first !== undefined };
@@ -116,7 +116,7 @@ export function createModels(options: ModelsOptions): Models {
   }
 
   /** The entries of providers behind a chain, chains within it followed in place. */
-  function membersOf(config: FallbackConfig, listing: Listing): readonly RegisteredModel[] {
+  function membersOf(config: FallbackConfig, listing: ModelListing): readonly RegisteredModel[] {
     return config.fallback.flatMap((name) => {
       const member = findConfig(listing.configs, name);
       if (member && isFallback(member)) return membersOf(member, listing);
@@ -154,7 +154,7 @@ export function createModels(options: ModelsOptions): Models {
 }
 
 /** Of a model that has not changed: what it has found out about its server stays known. */
-function sameEntry({ configs, entries }: Listing, config: ProviderConfig): RegisteredModel | undefined {
+function sameEntry({ configs, entries }: ModelListing, config: ProviderConfig): RegisteredModel | undefined {
   const before = configs.find(({ id }) => id === config.id);
   return isDeepStrictEqual(before, config) ? entries.get(config.id) : undefined;
 }

@@ -1,8 +1,8 @@
-import { ColloquyError, Denied, InvalidInput } from "../protocol/base/errors.ts";
+import { ColloquyError, AccessDenied, InvalidInput } from "../protocol/base/errors.ts";
 import { type AccountLink, linkToken, readLinkToken, removeResets, useLink } from "../store/people/account-links.ts";
 import type { Database } from "../store/driver/database.ts";
 import { addMember } from "../store/people/groups.ts";
-import { addFailure, blockedSeconds, forgetFailures, type Suspect } from "../store/people/login-failures.ts";
+import { addFailure, blockedSeconds, forgetFailures, type LoginSubject } from "../store/people/login-failures.ts";
 import { createMemory } from "../store/people/recent-lookups.ts";
 import { claimOwner, createUser, existingUser, findPassword, setPassword, type User } from "../store/people/users.ts";
 import {
@@ -39,12 +39,12 @@ export type Accounts = {
   readonly oidc?: OidcLogin;
   /** Makes the first admin of the owner's account. Throws InvalidInput `link_over`. */
   setUp(first: PasswordCredentials & { readonly token: string }, visitor: LoginOrigin): Promise<AccountLogin>;
-  /** Throws Denied `signup_closed`, and Conflict `user_exists`. */
+  /** Throws AccessDenied `signup_closed`, and Conflict `user_exists`. */
   signUp(
     input: PasswordCredentials & { readonly invite?: string | undefined },
     visitor: LoginOrigin,
   ): Promise<AccountLogin>;
-  /** Throws Denied: the same for a wrong password and an unknown name. `too_many_tries` after several. */
+  /** Throws AccessDenied: the same for a wrong password and an unknown name. `too_many_tries` after several. */
   logIn(credentials: PasswordCredentials, visitor: LoginOrigin): Promise<AccountLogin>;
   /** For a user whom somebody else vouches for. */
   begin(user: User, visitor: Pick<LoginOrigin, "program">): Promise<AccountLogin>;
@@ -101,14 +101,14 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
     const fits = await passwords.verify({ password, hash: known?.hash, first: () => refuseBlocked(suspects) }, signal);
     if (!fits || !known) {
       await addFailure(query, Object.values(suspects));
-      throw new Denied(401, "Wrong name or password.", { code: "wrong_login" });
+      throw new AccessDenied(401, "Wrong name or password.", { code: "wrong_login" });
     }
     await forgetFailures(query, [suspects.here, suspects.name]);
-    if (known.user.disabled) throw new Denied(401, "This account is disabled.", { code: "account_disabled" });
+    if (known.user.disabled) throw new AccessDenied(401, "This account is disabled.", { code: "account_disabled" });
     return known.user;
   }
 
-  async function refuseBlocked(suspects: Readonly<Record<string, Suspect>>): Promise<void> {
+  async function refuseBlocked(suspects: Readonly<Record<string, LoginSubject>>): Promise<void> {
     const seconds = await blockedSeconds(query, Object.values(suspects));
     if (seconds > 0)
       throw new ColloquyError("too_many_tries", 429, `Too many tries that failed; wait ${seconds} seconds.`, {
@@ -119,7 +119,7 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
   async function invitation(token: string | undefined): Promise<string | undefined> {
     if (token !== undefined && signup !== "closed") return readLinkToken(secret, token, "invite");
     if (signup === "open") return undefined;
-    throw new Denied(
+    throw new AccessDenied(
       403,
       signup === "closed" ? "This server takes no new accounts." : "An invitation is needed here.",
       {
@@ -151,7 +151,7 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
 
     async signUp({ name, password, invite }, visitor) {
       const linkId = await invitation(invite);
-      const newcomer: Suspect = { kind: "signup", value: networkOf(visitor.address), free: 20 };
+      const newcomer: LoginSubject = { kind: "signup", value: networkOf(visitor.address), free: 20 };
       await refuseBlocked({ newcomer });
       await addFailure(query, [newcomer]);
       const passwordHash = await passwords.hash(password, visitor.signal);
@@ -213,7 +213,7 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
  * Few tries for one name from one place, more from one place for any names, and more for one name from everywhere: guessing
  * leads nowhere, and who guesses from one place locks out only himself.
  */
-function suspectsOf(name: string, address: string): Record<"here" | "address" | "name", Suspect> {
+function suspectsOf(name: string, address: string): Record<"here" | "address" | "name", LoginSubject> {
   const [who, where] = [name.toLowerCase(), networkOf(address)];
   return {
     here: { kind: "here", value: `${who}\0${where}`, free: 5 },

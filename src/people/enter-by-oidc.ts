@@ -1,4 +1,4 @@
-import { Conflict, Denied } from "../protocol/base/errors.ts";
+import { Conflict, AccessDenied } from "../protocol/base/errors.ts";
 import type { Query } from "../protocol/agents/tools.ts";
 import type { Database } from "../store/driver/database.ts";
 import { setMemberships } from "../store/people/groups.ts";
@@ -6,7 +6,7 @@ import { addIdentity, findByIdentity, type Identity } from "../store/people/iden
 import { changeUser, createUser, existingUser, type User } from "../store/people/users.ts";
 
 /** Whom an identity provider has vouched for. */
-export type Newcomer = Identity & { readonly name: string; readonly groups: readonly string[] };
+export type OidcUser = Identity & { readonly name: string; readonly groups: readonly string[] };
 
 export type OidcMapping = {
   /** Whether whoever comes for the first time gets an account. */
@@ -20,18 +20,18 @@ export type OidcMapping = {
 /** The account of a person whom the provider knows, with the groups and the role that it has for them now. */
 export function enterByOidc({ transaction }: Database, mapping: OidcMapping) {
   const { allowedGroups, adminGroups, signup } = mapping;
-  return async ({ groups, ...newcomer }: Newcomer, userId?: string): Promise<User> => {
+  return async ({ groups, ...newcomer }: OidcUser, userId?: string): Promise<User> => {
     const isIn = (wanted: readonly string[]) => groups.some((group) => wanted.includes(group));
     if (allowedGroups.length > 0 && !isIn(allowedGroups))
-      throw new Denied(403, "None of your groups may log in here.", { code: "group_refused" });
+      throw new AccessDenied(403, "None of your groups may log in here.", { code: "group_refused" });
     return transaction(async (query) => {
       if (userId !== undefined) await connect(query, newcomer, userId);
       const known = (await findByIdentity(query, newcomer)) ?? (signup ? await addAccount(query, newcomer) : undefined);
       if (!known)
-        throw new Denied(403, "You don't have an account here, and this server doesn't create new ones.", {
+        throw new AccessDenied(403, "You don't have an account here, and this server doesn't create new ones.", {
           code: "signup_closed",
         });
-      if (known.disabled) throw new Denied(401, "This account is disabled.", { code: "account_disabled" });
+      if (known.disabled) throw new AccessDenied(401, "This account is disabled.", { code: "account_disabled" });
       await setMemberships(query, { userId: known.id, issuer: newcomer.issuer, names: groups });
       if (adminGroups.length > 0) await setRole(query, known, isIn(adminGroups));
       return existingUser(query, known.id);
@@ -48,7 +48,7 @@ async function connect(query: Query, identity: Identity, userId: string): Promis
 }
 
 /** Never an account that is there already: whoever may choose their name at the provider could take it over. */
-async function addAccount(query: Query, { name, ...identity }: Omit<Newcomer, "groups">): Promise<User> {
+async function addAccount(query: Query, { name, ...identity }: Omit<OidcUser, "groups">): Promise<User> {
   const user = await createUser(query, { name, role: "user" });
   await addIdentity(query, identity, user.id);
   return user;

@@ -16,7 +16,7 @@ import { createGuardedFetch } from "../egress/guarded-fetch.ts";
 import { InvalidInput, messageOf, Unavailable } from "../protocol/base/errors.ts";
 import { seal, unseal } from "../store/secrets/seal.ts";
 import type { User } from "../store/people/users.ts";
-import type { Newcomer } from "./enter-by-oidc.ts";
+import type { OidcUser } from "./enter-by-oidc.ts";
 
 export type OidcSettings = {
   readonly issuer: string;
@@ -41,7 +41,7 @@ export type OidcLogin = {
   readonly label: string;
   /** Where the browser goes, and what it keeps meanwhile: sealed, for a cookie. Throws Unavailable. */
   begin(trip: OidcTrip): Promise<{ readonly url: string; readonly kept: string }>;
-  /** `url`: with which the browser came back. Throws InvalidInput `sign_in_over`, Denied and Unavailable. */
+  /** `url`: with which the browser came back. Throws InvalidInput `sign_in_over`, AccessDenied and Unavailable. */
   finish(back: { readonly url: URL; readonly kept: string | undefined }): Promise<{
     readonly user: User;
     readonly returnTo: string;
@@ -70,7 +70,7 @@ export function createOidcLogin(
   {
     secret,
     enter,
-  }: { readonly secret: string; readonly enter: (newcomer: Newcomer, userId?: string) => Promise<User> },
+  }: { readonly secret: string; readonly enter: (newcomer: OidcUser, userId?: string) => Promise<User> },
 ): OidcLogin & { close(): Promise<void> } {
   const issuer = new URL(settings.issuer);
   const web = createGuardedFetch({ origins: [issuer.origin], timeoutMs, maxBytes });
@@ -92,7 +92,7 @@ export function createOidcLogin(
     return found;
   }
 
-  async function newcomerOf(back: URL, kept: z.infer<typeof keptSchema>): Promise<Newcomer> {
+  async function newcomerOf(back: URL, kept: z.infer<typeof keptSchema>): Promise<OidcUser> {
     const config = await provider();
     const tokens = await authorizationCodeGrant(config, back, {
       pkceCodeVerifier: kept.verifier,

@@ -74,10 +74,10 @@ function tooCommon(): InvalidInput {
 }
 
 /** Does the work when its turn has come. Throws Unavailable when too many wait, and the signal's reason while it waits. */
-type Gate = <Value>(work: () => Promise<Value>, signal: AbortSignal) => Promise<Value>;
+type WorkQueue = <Value>(work: () => Promise<Value>, signal: AbortSignal) => Promise<Value>;
 
 /** Lets a few in at a time and the others wait in a bounded queue. */
-function createGate({ atOnce, mostWaiting }: { readonly atOnce: number; readonly mostWaiting: number }): Gate {
+function createGate({ atOnce, mostWaiting }: { readonly atOnce: number; readonly mostWaiting: number }): WorkQueue {
   const waiting = new Set<() => void>();
   let inside = 0;
 

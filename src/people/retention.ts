@@ -3,7 +3,7 @@ import type { Finding } from "../protocol/people/overview.ts";
 import type { Uploads } from "../knowledge/uploads/uploads.ts";
 import { messageOf } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
-import type { OldThings } from "../run/threads/remove-threads.ts";
+import type { RunRetention } from "../run/threads/remove-threads.ts";
 import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
 import type { Database } from "../store/driver/database.ts";
 import {
@@ -51,7 +51,7 @@ export type Retention = {
 
 export type RetentionParts = {
   readonly database: Pick<Database, "query" | "transaction">;
-  readonly old: OldThings;
+  readonly old: RunRetention;
   readonly uploads: Pick<Uploads, "removeById">;
   readonly workspaces: Pick<Workspaces, "remove" | "threads">;
   readonly configured: ConfiguredDays;

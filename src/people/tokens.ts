@@ -3,13 +3,13 @@ import type { Query } from "../protocol/agents/tools.ts";
 import { addSigningKey, listSigningKeys, removeSigningKeys, type SigningKey } from "../store/secrets/signing-keys.ts";
 
 /** A login as its token tells it. */
-export type TokenContent = { readonly sessionId: string; readonly userId: string; readonly expiresAt: Date };
+export type LoginToken = { readonly sessionId: string; readonly userId: string; readonly expiresAt: Date };
 
 /** JSON Web Tokens that only this installation can make and reads itself. */
 export type Tokens = {
-  sign(content: TokenContent): Promise<string>;
+  sign(content: LoginToken): Promise<string>;
   /** Undefined: it is forged, over, of a key that is gone, or no token at all. */
-  read(token: string): Promise<Pick<TokenContent, "sessionId" | "expiresAt"> | undefined>;
+  read(token: string): Promise<Pick<LoginToken, "sessionId" | "expiresAt"> | undefined>;
   /** Makes a new key in place of one that is too old, and takes away those that no living token needs. */
   rotate(): Promise<void>;
 };

@@ -13,7 +13,7 @@ import {
   originOf,
   uncalledIn,
   type Order,
-  type TurnTaken,
+  type TurnOutcome,
   type TurnToTake,
   type GuardCode,
   type RoomMessage,
@@ -31,7 +31,7 @@ type RoomsTurn = Pick<Turn, "run" | "record" | "room">;
 export async function room(turn: RoomsTurn): Promise<void> {
   const spec = turn.run.agent.room;
   if (!spec) throw new ColloquyError("not_a_room", 500, `The agent ${turn.run.agent.id} is no room.`);
-  const running: Running = new Map();
+  const running: RunningTurns = new Map();
   try {
     await lead(turn, spec, running);
   } finally {
@@ -43,17 +43,17 @@ room.prompts = ["room_member"] as const;
 room.handsOver = true as const;
 
 /** Turns that this process works on, by `<agent> <message>`. */
-type Running = Map<string, TurnToTake & { readonly over: Promise<void> }>;
+type RunningTurns = Map<string, TurnToTake & { readonly over: Promise<void> }>;
 
 /** Those that do not stand in the log yet. */
-function beginning(running: Running, { turns, messages }: ReadRoom): TurnTaken[] {
+function beginning(running: RunningTurns, { turns, messages }: ReadRoom): TurnOutcome[] {
   const begunAt = Math.max(0, ...messages.map(({ seq }) => seq)) + 0.5;
   return [...running.values()]
     .filter(({ agent, answers }) => !turns.some((turn) => turn.agent === agent && turn.answers === answers))
     .map(({ agent, answers }) => ({ agent, answers, begunAt, outcome: "open" }));
 }
 
-async function lead(turn: RoomsTurn, spec: RoomSpec, running: Running): Promise<void> {
+async function lead(turn: RoomsTurn, spec: RoomSpec, running: RunningTurns): Promise<void> {
   const members = spec.members.map(({ agent }) => agent.id);
   const verdicts = new Map<string, boolean>();
   let dead: ReadonlySet<string> = new Set();
@@ -121,7 +121,7 @@ async function lead(turn: RoomsTurn, spec: RoomSpec, running: Running): Promise<
   }
 }
 
-type Judging = {
+type GuardInput = {
   readonly spec: RoomSpec;
   readonly log: ReadRoom;
   readonly order: Order;
@@ -132,7 +132,7 @@ type Judging = {
 async function judgeWakes(
   { room: { judge } }: RoomsTurn,
   turns: readonly TurnToTake[],
-  { spec, log, order, verdicts }: Judging,
+  { spec, log, order, verdicts }: GuardInput,
 ): Promise<boolean> {
   let isNew = false;
   for (const { agent, answers } of turns) {
@@ -151,7 +151,7 @@ async function judgeWakes(
 /** Until a turn is over or, where several speak at once, something was said. */
 async function somethingNew(
   { room: { news } }: RoomsTurn,
-  running: Running,
+  running: RunningTurns,
   { seq, alone }: { readonly seq: number; readonly alone: boolean },
 ): Promise<void> {
   const stop = new AbortController();

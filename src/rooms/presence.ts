@@ -1,4 +1,4 @@
-import type { Present } from "../protocol/agents/rooms.ts";
+import type { PresentPerson } from "../protocol/agents/rooms.ts";
 import { messageOf } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
 import type { Query } from "../protocol/agents/tools.ts";
@@ -10,7 +10,7 @@ export type Presence = {
   /** Tells who is there at the beginning, and whenever that changes. Never throws: it is only told. */
   enter(
     who: { readonly roomId: string; readonly userId: string },
-    tell: (people: readonly Present[]) => void,
+    tell: (people: readonly PresentPerson[]) => void,
   ): { leave(): void };
   /** Somebody came into the room or was let out of it, by this process. */
   changed(roomId: string): void;

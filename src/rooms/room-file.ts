@@ -24,10 +24,10 @@ const about = z.strictObject({
   introduce: z.boolean().optional(),
   wake: wakeSchema.optional(),
 });
-type About = z.infer<typeof about>;
+type RoomFrontMatter = z.infer<typeof about>;
 
 /** `agent`: one of this server. `id`: one of the room's own. */
-export type MemberEntry = About &
+export type MemberEntry = RoomFrontMatter &
   ({ readonly agent: string; readonly id?: undefined } | { readonly id: string; readonly agent?: undefined });
 
 /** The name of an agent, what differs for one, or one of the room's own. */

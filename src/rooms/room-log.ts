@@ -4,10 +4,10 @@ import { standing } from "../run/log/standing.ts";
 import { everybody, mentionsIn } from "./mentions.ts";
 import { hearersOfAll } from "./private-messages.ts";
 import { commandOf } from "./thread-seen-by.ts";
-import type { RoomLog, RoomMessage, TurnTaken } from "./turn-order.ts";
+import type { RoomLog, RoomMessage, TurnOutcome } from "./turn-order.ts";
 
 /** A turn of an agent, as the thread's items tell of it. */
-export type LoggedTurn = TurnTaken & {
+export type LoggedTurn = TurnOutcome & {
   readonly run: string;
   /** The run that it is within: the room's, or a turn that it was asked to look at. */
   readonly parent: string;

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RoomView, ChosenMember } from "../protocol/agents/rooms.ts";
 import type { AgentDefinition, AgentRegistry } from "../protocol/agents/agents.ts";
 import { type Caller, mayUse } from "../protocol/base/callers.ts";
-import { ColloquyError, Conflict, Denied, InvalidInput, NotFound } from "../protocol/base/errors.ts";
+import { ColloquyError, Conflict, AccessDenied, InvalidInput, NotFound } from "../protocol/base/errors.ts";
 import { isId } from "../protocol/base/ids.ts";
 import type { ItemOf } from "../protocol/threads/items.ts";
 import type { Query } from "../protocol/agents/tools.ts";
-import type { DecisionInput, Runs, Started, StartInput } from "../run/runs.ts";
+import type { RunDecision, Runs, RunStart, StartInput } from "../run/runs.ts";
 import { presentInEach } from "../store/rooms/room-presence.ts";
 import {
   addPerson,
@@ -52,7 +52,7 @@ export type Rooms = {
     caller: Caller,
     id: string,
     input: Pick<StartInput, "message" | "idempotency">,
-  ): Promise<Started & { readonly messageId?: string }>;
+  ): Promise<RunStart & { readonly messageId?: string }>;
   /** The runs of the turns that were told to stop. */
   interrupt(caller: Caller, id: string, agent?: string): Promise<readonly string[]>;
   beginChapter(caller: Caller, id: string): Promise<RoomView>;
@@ -60,13 +60,13 @@ export type Rooms = {
   decide(
     caller: Caller,
     id: string,
-    answer: { readonly questionId: string; readonly input: DecisionInput },
+    answer: { readonly questionId: string; readonly input: RunDecision },
   ): Promise<void>;
   /** As its owner sees the thread: for reading what a member may read. */
   asOwner(caller: Caller, id: string): Promise<Caller>;
 };
 
-export type RoomsKit = {
+export type RoomsDeps = {
   readonly query: Query;
   readonly runs: Runs;
   /** Those with the rooms among them. */
@@ -81,7 +81,7 @@ const composed = "room";
 const mostLooks = 50;
 const betweenLooksMs = 100;
 
-export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
+export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
   const mayWorkWith = (caller: Caller, kind: string) => mayUse(caller, "agent", kind) || mayUse(caller, "room", kind);
 
   async function find(caller: Caller, id: string): Promise<RoomRow> {
@@ -92,7 +92,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
 
   async function findOwn(caller: Caller, id: string): Promise<RoomRow> {
     const room = await find(caller, id);
-    if (room.ownerId !== caller.userId) throw new Denied(403, "Only the room's owner may do this.");
+    if (room.ownerId !== caller.userId) throw new AccessDenied(403, "Only the room's owner may do this.");
     return room;
   }
 
@@ -251,7 +251,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
     async removePerson(caller, id, handle) {
       const room = await find(caller, id);
       if (room.ownerId !== caller.userId && room.handle !== handle)
-        throw new Denied(403, "Only the room's owner or the member who leaves can do this.");
+        throw new AccessDenied(403, "Only the room's owner or the member who leaves can do this.");
       const person = (await listPeople(query, id)).find((one) => one.handle === handle);
       if (person?.userId === room.ownerId)
         throw new Conflict("The owner can't leave the room; delete it instead.", { code: "owner_stays" });
@@ -267,10 +267,10 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       const room = await find(caller, id);
       const agent = agentOf(room);
       if (room.kind !== null && !mayWorkWith(caller, room.kind))
-        throw new Denied(403, `You don't have permission to use the agents of ${room.kind}.`);
+        throw new AccessDenied(403, `You don't have permission to use the agents of ${room.kind}.`);
       const { members = [] } = (room.spec ?? {}) as RoomChange;
       const barred = strangersOf(room.kind, members).filter((name) => !mayWorkWith(caller, name));
-      if (barred.length > 0) throw new Denied(403, `You don't have permission to use ${barred.join(", ")}.`);
+      if (barred.length > 0) throw new AccessDenied(403, `You don't have permission to use ${barred.join(", ")}.`);
       const isLift = typeof message.content === "string" && isContinue(message.content);
       const limit = isLift ? await openLimit(caller, room) : undefined;
       const started = await runs.start(caller, {
@@ -315,11 +315,11 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       const asker = isId(questionId) ? await findAsker(query, { roomId: id, questionId }) : undefined;
       if (!asker) throw new NotFound(`The room has no question ${questionId}.`, { code: "question_not_found" });
       if (asker.userId !== caller.userId && room.ownerId !== caller.userId)
-        throw new Denied(403, "Only the person who started this or the room's owner can decide.");
+        throw new AccessDenied(403, "Only the person who started this or the room's owner can decide.");
       const isOwn = asker.userId === caller.userId;
       // It would be done with rights that the owner may not have.
       if (!isOwn && input.decision === "allow" && input.arguments !== undefined)
-        throw new Denied(
+        throw new AccessDenied(
           403,
           "Only the person who started this can change the arguments. Allow it as it is, or deny it.",
         );
@@ -345,7 +345,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
     try {
       await rooms.decide(caller, id, { questionId: limit, input: { decision: "continue" } });
     } catch (error) {
-      if (!(error instanceof Denied || error instanceof Conflict)) throw error;
+      if (!(error instanceof AccessDenied || error instanceof Conflict)) throw error;
     }
   }
 

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   candidatesFor,
-  type Memo,
+  type TurnOrderMemo,
   type NextTurns,
   nextTurns,
   type Order,
   type RoomLog,
   type RoomMessage,
-  type TurnTaken,
+  type TurnOutcome,
 } from "./turn-order.ts";
 
 /** The first design's rules, told as it told them, with the endless loop after a pass mended and nothing else. */
@@ -59,12 +59,12 @@ function randomFrom(seed: number): () => number {
 const guards = { turns: 1000, pair: 1000, repeats: 1000 };
 
 /** Plays a room: who speaks is `choose`n, what is said is random. The same seed is the same talk, as long as the choice is. */
-class Play {
+class SimulatedRoom {
   readonly messages: RoomMessage[] = [];
-  readonly turns: TurnTaken[] = [];
+  readonly turns: TurnOutcome[] = [];
   readonly answered = new Map<string, string>();
   readonly asked = new Set<string>();
-  readonly memo: Memo = { wanted: new Map(), settled: new Set() };
+  readonly memo: TurnOrderMemo = { wanted: new Map(), settled: new Set() };
   readonly random: () => number;
   readonly agents: readonly Agent[];
   #seq = 0;
@@ -107,7 +107,7 @@ class Play {
 test("one person, one after the other: the first design's order, in a thousand talks", () => {
   let turns = 0;
   for (let seed = 1; seed <= 1000; seed++) {
-    const play = new Play(seed);
+    const play = new SimulatedRoom(seed);
     const order: Order = { members: play.agents, turns: "sequential", guards };
     for (let round = 0; round < 3; round++) {
       // One agent at most, so that nobody is left who was named and had no turn.
@@ -139,7 +139,7 @@ test("one person, one after the other: the first design's order, in a thousand t
 
 test("whoever is named gets a turn, whoever else answers", () => {
   for (let seed = 1; seed <= 500; seed++) {
-    const play = new Play(seed);
+    const play = new SimulatedRoom(seed);
     const order: Order = { members: play.agents, turns: seed % 2 === 0 ? "sequential" : "parallel", guards };
     const people = ["user", "bob"].map((name) => play.said(name, play.mentions(name)));
     for (const { id } of people) play.asked.add(id);
@@ -161,7 +161,7 @@ test("whoever is named gets a turn, whoever else answers", () => {
 
 test("in any order: never to one's own message, never twice for one, never two turns at once", () => {
   for (let seed = 1; seed <= 500; seed++) {
-    const play = new Play(seed);
+    const play = new SimulatedRoom(seed);
     const parallel = seed % 2 === 0;
     const order: Order = { members: play.agents, turns: parallel ? "parallel" : "sequential", guards };
     play.asked.add(play.said("user", play.mentions("user")).id);

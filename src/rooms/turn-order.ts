@@ -16,7 +16,7 @@ export type RoomMessage = {
 };
 
 /** What an agent did when a message woke it. `waiting`: a person must decide first. */
-export type TurnTaken = {
+export type TurnOutcome = {
   readonly agent: string;
   /** The message that woke it. */
   readonly answers: string;
@@ -30,7 +30,7 @@ export type RoomLog = {
   /** In the order of their seq. */
   readonly messages: readonly RoomMessage[];
   /** In the order in which they began. */
-  readonly turns: readonly TurnTaken[];
+  readonly turns: readonly TurnOutcome[];
   /** Of an agent's message: the message that its turn answered. */
   readonly answered: ReadonlyMap<string, string>;
   /** What people said and what is to be answered now; of what was said before only the words count. */
@@ -116,10 +116,10 @@ export function originOf(id: string, { answered }: Pick<RoomLog, "answered">): s
  * What stays as it is while a log grows: whom a message wakes, and that it is dealt with. For one order only, and none in which
  * somebody sleeps on: that is decided later.
  */
-export type Memo = { readonly wanted: Map<string, readonly string[]>; readonly settled: Set<string> };
+export type TurnOrderMemo = { readonly wanted: Map<string, readonly string[]>; readonly settled: Set<string> };
 
 /** Whose turn it is, by what was said and done. With a memo, what was settled before is not looked at again. */
-export function nextTurns(log: RoomLog, order: Order, memo?: Memo): NextTurns {
+export function nextTurns(log: RoomLog, order: Order, memo?: TurnOrderMemo): NextTurns {
   const view = viewOf(log, order, memo);
   // One that is still at it may pass in the end.
   const isFinal = order.turns === "parallel" || !log.turns.some(({ outcome }) => isBusy(outcome));
@@ -161,11 +161,11 @@ export function uncalledIn(about: string, log: RoomLog, order: Order): string[] 
   return [...new Set(ofChain.map(({ agent }) => agent))];
 }
 
-function isBusy(outcome: TurnTaken["outcome"]): boolean {
+function isBusy(outcome: TurnOutcome["outcome"]): boolean {
   return outcome === "open" || outcome === "waiting";
 }
 
-function viewOf(log: RoomLog, order: Order, memo: Memo | undefined) {
+function viewOf(log: RoomLog, order: Order, memo: TurnOrderMemo | undefined) {
   const byId = new Map(log.messages.map((message) => [message.id, message]));
   const person = (id: string) => byId.get(originOf(id, log))?.from;
   const halted = new Set([...log.halted].map((id) => originOf(id, log)));

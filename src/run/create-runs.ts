@@ -1,7 +1,7 @@
 import type { PromptRegistry } from "../agents/load-prompts.ts";
 import type { AgentRegistry, Limits } from "../protocol/agents/agents.ts";
 import type { ApprovalPolicy } from "../protocol/agents/approval.ts";
-import type { Unready } from "../protocol/base/readiness.ts";
+import type { ReadinessProblem } from "../protocol/base/readiness.ts";
 import { messageOf } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
 import { newId } from "../protocol/base/ids.ts";
@@ -35,7 +35,7 @@ import {
   type RetentionTimes,
   type Runtime,
 } from "./contract/runtime.ts";
-import { createOldThings, type OldThings } from "./threads/remove-threads.ts";
+import { createOldThings, type RunRetention } from "./threads/remove-threads.ts";
 import { createSchedules, type Schedules } from "./background/schedules.ts";
 import { beginSweeping } from "./background/sweep.ts";
 import { createSessions } from "./threads/sessions.ts";
@@ -87,10 +87,10 @@ export type RunsService = {
   readonly runs: Runs;
   readonly adminRuns: AdminRuns;
   readonly schedules: Schedules;
-  readonly old: OldThings;
+  readonly old: RunRetention;
   readonly erasure: PersonErasure;
   /** Why this process can't work now; undefined: it can. */
-  readonly unready: () => Unready | undefined;
+  readonly unready: () => ReadinessProblem | undefined;
   /** How many runs this process works on. */
   readonly active: () => number;
   /** Takes no more runs, lets what works go on for `graceMs`, hands the rest over. Waits as long for whom `isAnswering` speaks of. Once. */

@@ -66,7 +66,7 @@ export type RoomPlace = { readonly ownerId: string; readonly handle: string };
 /** The caller's key for one request, and a hash of all that it asks for. */
 export type Idempotency = { readonly key: string; readonly bodyHash: string };
 
-export type ToolCallInput = {
+export type ToolCallRequest = {
   readonly tool: string;
   /** JSON text. */
   readonly arguments: string;
@@ -83,13 +83,13 @@ export type SteerInput = {
   readonly content: MessageContent;
   readonly files?: readonly AttachedFile[];
 };
-export type Steered = { readonly runId: string; readonly messageId: string; readonly seq: number };
+export type SteerResult = { readonly runId: string; readonly messageId: string; readonly seq: number };
 
 /** queue: after it. steer: taken in by it. interrupt: instead of it. reject: refused. */
 export const messageModes = ["queue", "steer", "interrupt", "reject"] as const;
 export type MessageMode = (typeof messageModes)[number];
 
-export type Started = {
+export type RunStart = {
   readonly runId: string;
   readonly threadId: string;
   /** Follow the run from here: everything after it belongs to this run or later. */
@@ -143,7 +143,7 @@ export type FollowSink = {
   readonly error: (error: unknown) => void;
 };
 
-export type DecisionInput = {
+export type RunDecision = {
   readonly decision: Decision;
   /** A reason, or what is known. */
   readonly text?: string;
@@ -189,12 +189,12 @@ export type SessionRecord = {
   readonly messageCount: number;
 };
 
-export type Rating = { readonly itemIds: readonly string[]; readonly kind: "positive" | "negative" };
+export type ItemRating = { readonly itemIds: readonly string[]; readonly kind: "positive" | "negative" };
 
 /** The verbs on runs. Each throws NotFound for what is not the caller's. */
 export type Runs = {
   /** Accepted means committed: item, run and job in one transaction. */
-  start(caller: Caller, input: StartInput): Promise<Started>;
+  start(caller: Caller, input: StartInput): Promise<RunStart>;
   /**
    * Asks a user's message of the thread anew, maybe another agent: a copy of it begins a branch beside it. Throws NotFound.
    */
@@ -204,14 +204,14 @@ export type Runs = {
       readonly threadId: string;
       readonly message: string;
     },
-  ): Promise<Started>;
+  ): Promise<RunStart>;
   /** Brings results of client tools by our call ids (all of one run); the waiting run goes on when none is open. */
   bringResults(
     caller: Caller,
     results: readonly { readonly callId: string; readonly content: string; readonly isError?: boolean }[],
     /** Refuses results of any other run. */
     only?: { readonly runId: string },
-  ): Promise<Started>;
+  ): Promise<RunStart>;
   get(caller: Caller, runId: string): Promise<RunRecord>;
   /** Newest first. */
   list(
@@ -235,25 +235,25 @@ export type Runs = {
   /** One item of such a run. */
   item(caller: Caller, runId: string, itemId: string): Promise<Item>;
   /** A run that failed or was cancelled goes on from its last committed step, with all that it had begun. Throws Conflict. */
-  resume(caller: Caller, runId: string, input?: ResumeInput): Promise<Started>;
+  resume(caller: Caller, runId: string, input?: ResumeInput): Promise<RunStart>;
   /** A new run beside this one that begins with its steps up to one of them: their calls are not made again. Throws Conflict. */
-  fork(caller: Caller, runId: string, input: ForkInput): Promise<Started>;
+  fork(caller: Caller, runId: string, input: ForkInput): Promise<RunStart>;
   /** Stops it wherever it is; a run that has ended is left as it is. */
   cancel(caller: Caller, runId: string): Promise<RunRecord>;
   /** Answers an open question; the run goes on when none is left. Throws Conflict for one that is answered. */
   decide(
     caller: Caller,
     runId: string,
-    answer: { readonly questionId: string; readonly input: DecisionInput },
+    answer: { readonly questionId: string; readonly input: RunDecision },
   ): Promise<RunRecord>;
   /** As much again of the limit at which the run waits. */
   continue(caller: Caller, runId: string): Promise<RunRecord>;
   /** Gives a message to a run that has not ended. Throws Conflict if it has. */
-  steer(caller: Caller, runId: string, message: SteerInput): Promise<Steered>;
+  steer(caller: Caller, runId: string, message: SteerInput): Promise<SteerResult>;
   /** A room's agents are told nothing of before from here on. Its caller must have been checked. */
   beginChapter(chapter: { readonly threadId: string; readonly by: string }): Promise<Item>;
   /** A run of one tool call and no model. Throws NotFound or InvalidInput before anything is written. */
-  callTool(caller: Caller, input: ToolCallInput): Promise<Started>;
+  callTool(caller: Caller, input: ToolCallRequest): Promise<RunStart>;
   /** What the caller said "always" to, newest first. */
   grants(caller: Caller): Promise<readonly GrantView[]>;
   removeGrant(caller: Caller, grantId: string): Promise<void>;
@@ -349,7 +349,7 @@ export type Runs = {
   ): Promise<readonly ThreadSearchHit[]>;
   deleteThread(caller: Caller, threadId: string): Promise<void>;
   /** What the caller thinks of items of a thread; the last word counts. */
-  rate(caller: Caller, threadId: string, rating: Rating): Promise<void>;
+  rate(caller: Caller, threadId: string, rating: ItemRating): Promise<void>;
   /**
    * Where a run stands in its thread: the seqs of its first item, of its last resume and of its end (absent: there is none, or
    * none since). A run that has not begun comes behind all that the thread has. Throws NotFound.

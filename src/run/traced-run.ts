@@ -6,7 +6,7 @@ import type {
   BudgetUse,
   LedgerRow,
   RunAbout,
-  Take,
+  TakeView,
   TracedItem,
   TracedModelCall,
   JobState,
@@ -17,7 +17,7 @@ export type TracedRun = RunRecord & {
   /** Which call of its parent it stands for. */
   readonly parentCall: string | null;
   /** The first, and the newest of the others. */
-  readonly takes: readonly Take[];
+  readonly takes: readonly TakeView[];
 };
 
 /** What happened in a run and in those that it delegated, each list by time. */

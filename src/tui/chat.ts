@@ -2,7 +2,7 @@ import type { Client } from "../client/client.ts";
 import { type ConversationBlock, type ConversationFold, createConversation } from "../client/conversation.ts";
 import { ColloquyError, messageOf } from "../protocol/base/errors.ts";
 import { newId } from "../protocol/base/ids.ts";
-import { readAnswer, readEdited, type Typed } from "./read-decision.ts";
+import { readAnswer, readEdited, type DecisionReading } from "./read-decision.ts";
 import type { ChatPlace } from "./place.ts";
 import { createOutbox } from "./unsent.ts";
 
@@ -128,7 +128,7 @@ export function createChat(
     void follow(threadId, String(items.at(-1)?.seq ?? place.after ?? 0));
   }
 
-  async function decide(question: string, typed: Typed, text: string): Promise<void> {
+  async function decide(question: string, typed: DecisionReading, text: string): Promise<void> {
     if ("wrong" in typed) return display.note(typed.wrong);
     if ("edit" in typed) {
       edited = question;

@@ -2,7 +2,7 @@ import type { QuestionView } from "../protocol/threads/run-shapes.ts";
 import type { RoomView } from "../protocol/agents/rooms.ts";
 import type { Client } from "../client/client.ts";
 import type { DecisionInput, ItemPageQuery } from "../client/decisions.ts";
-import type { FilesAt } from "../client/files.ts";
+import type { WorkspaceFileClient } from "../client/files.ts";
 import type { Item } from "../protocol/threads/items.ts";
 import type { EventWithCursor, FollowOptions } from "../client/events.ts";
 import type { RoomEvent } from "../client/rooms.ts";
@@ -29,7 +29,7 @@ export type ChatPlace = {
   readonly questions: (run?: string) => Promise<readonly QuestionView[]>;
   readonly decide: (question: { readonly id: string; readonly runId: string }, input: DecisionInput) => Promise<void>;
   /** Undefined before something was said. */
-  readonly files: () => FilesAt | undefined;
+  readonly files: () => WorkspaceFileClient | undefined;
   readonly follow: (threadId: string, options: FollowOptions) => AsyncIterable<EventWithCursor<RoomEvent>>;
   /** The model that is asked instead of the agent's own; absent where it can't be chosen. */
   readonly model?: { readonly chosen: () => string | undefined; readonly choose: (id: string | undefined) => void };

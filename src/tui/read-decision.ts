@@ -3,7 +3,7 @@ import type { QuestionBody } from "../protocol/threads/items.ts";
 import { printable } from "./colours.ts";
 
 /** `edit`: the arguments come back to be changed; `wrong`: what was typed is no answer, and why. */
-export type Typed = DecisionInput | { readonly edit: string } | { readonly wrong: string };
+export type DecisionReading = DecisionInput | { readonly edit: string } | { readonly wrong: string };
 
 /** What a person is asked, and by which letters they answer. */
 export function promptOf(body: QuestionBody): string {
@@ -30,7 +30,7 @@ const hints: Record<QuestionBody["reason"], string> = {
 };
 
 /** Undefined: it is no answer to this question, but something to say. */
-export function readAnswer(body: QuestionBody, text: string): Typed | undefined {
+export function readAnswer(body: QuestionBody, text: string): DecisionReading | undefined {
   const [word = "", ...rest] = text.trim().split(/\s+/);
   const letter = word.toLowerCase();
   switch (body.reason) {
@@ -56,7 +56,7 @@ export function readAnswer(body: QuestionBody, text: string): Typed | undefined 
 }
 
 /** The arguments as a person changed them. */
-export function readEdited({ argumentsHash }: QuestionBody, text: string): Typed {
+export function readEdited({ argumentsHash }: QuestionBody, text: string): DecisionReading {
   if (!isJson(text)) return { wrong: "This is not valid JSON." };
   return { decision: "allow", arguments: text, ...(argumentsHash === undefined ? {} : { argumentsHash }) };
 }
@@ -65,7 +65,7 @@ function readApproval(
   { arguments: given = "", argumentsHash, eachTime, receivers, outside }: QuestionBody,
   letter: string,
   rest: string,
-): Typed | undefined {
+): DecisionReading | undefined {
   const seen = argumentsHash === undefined ? {} : { argumentsHash };
   if (isWord(letter, "no")) return { decision: "deny", ...textOf(rest) };
   if (rest !== "") return undefined;

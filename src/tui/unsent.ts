@@ -2,11 +2,11 @@ import { pause } from "../client/request.ts";
 import { ColloquyError, messageOf } from "../protocol/base/errors.ts";
 
 /** What is sent must mean the same when it is sent again: it may have arrived though nobody said so. */
-export type Send = () => Promise<void>;
+export type SendMessage = () => Promise<void>;
 
 export type Outbox = {
   /** At once, or as soon as the server is there again, in order. Throws what the server refuses. */
-  readonly send: (text: string, send: Send) => Promise<void>;
+  readonly send: (text: string, send: SendMessage) => Promise<void>;
   readonly isEmpty: () => boolean;
 };
 
@@ -25,7 +25,7 @@ const longestPauseMs = 2000;
 
 /** Keeps what a person says while the server is away. */
 export function createOutbox({ note, onEmpty, onGivenUp, patienceMs, signal }: OutboxOptions): Outbox {
-  const kept: { readonly text: string; readonly send: Send }[] = [];
+  const kept: { readonly text: string; readonly send: SendMessage }[] = [];
 
   async function deliver(): Promise<void> {
     const since = Date.now();

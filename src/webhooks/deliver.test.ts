@@ -14,7 +14,7 @@ import { tidyDeliveries } from "../store/deliveries.ts";
 import { ensureOwner } from "../store/people/users.ts";
 import { startWebhooks, type WebhooksOptions } from "./deliver.ts";
 
-type Got = { readonly headers: IncomingHttpHeaders; readonly body: string };
+type DeliveredRequest = { readonly headers: IncomingHttpHeaders; readonly body: string };
 
 const secret = "sixteen-letters-or-more";
 const undo: (() => unknown)[] = [];
@@ -23,8 +23,8 @@ afterEach(async () => {
 });
 
 /** A receiver; `answer` says what it does with a request. */
-async function listen(answer: (response: ServerResponse, got: Got) => void) {
-  const got: Got[] = [];
+async function listen(answer: (response: ServerResponse, got: DeliveredRequest) => void) {
+  const got: DeliveredRequest[] = [];
   const server: Server = createServer(async (request, response) => {
     got.push({ headers: request.headers, body: Buffer.concat(await request.toArray()).toString() });
     answer(response, got.at(-1)!);

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { z } from "zod";
 import type { ScriptAnswer } from "../../src/models/demo/scripted.ts";
 import type { ModelRequest } from "../../src/protocol/agents/models.ts";
-import type { Started } from "../../src/run/runs.ts";
+import type { RunStart } from "../../src/run/runs.ts";
 import { defineTool } from "../../src/tools/core/define-tool.ts";
 import { eachRunDatabase } from "../run-suite.ts";
 import type { TestRuns } from "../runs.ts";
@@ -44,7 +44,7 @@ eachRunDatabase((suite) => {
     return step === undefined ? "done" : step.map(([call, input]) => ({ call, arguments: input }));
   };
 
-  async function started(turn: Turn, name: string, last: Started | undefined): Promise<Started> {
+  async function started(turn: Turn, name: string, last: RunStart | undefined): Promise<RunStart> {
     turns.set(name, turn);
     const words = `case: ${name}; ${turn.says ?? ""}`;
     const picture = { type: "image" as const, url: "data:image/png;base64,iVBORw0KGgo=" };
@@ -64,12 +64,12 @@ eachRunDatabase((suite) => {
   }
 
   /** How the last turn ended: a question, an end for want of somebody to ask, or without either. */
-  async function outcomeOf({ name, turns: all }: Case): Promise<{ readonly how: string; readonly run: Started }> {
+  async function outcomeOf({ name, turns: all }: Case): Promise<{ readonly how: string; readonly run: RunStart }> {
     await suite.database().query("truncate tasks restart identity cascade");
     await suite
       .database()
       .query("insert into tasks (user_id, title) values ($1, 'The word is kestrel.')", [service.caller.userId]);
-    let last: Started | undefined;
+    let last: RunStart | undefined;
     let how = "";
     for (const [at, turn] of all(world).entries()) {
       last = await started(turn, `${name} ${at}`, last);

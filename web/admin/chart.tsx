@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { period } from "../parts/format.ts";
 
-export type Point = { readonly at: string; readonly value: number };
+export type ChartPoint = { readonly at: string; readonly value: number };
 
 /** One idea over time, as bars; the highest and the last have their number on them. */
 export function Bars({
@@ -11,7 +11,7 @@ export function Bars({
   tone = "var(--accent)",
 }: {
   readonly name: string;
-  readonly points: readonly Point[];
+  readonly points: readonly ChartPoint[];
   readonly show: (value: number) => string;
   readonly tone?: string;
 }) {

@@ -25,14 +25,19 @@ function keyOf(at: Date, by: "day" | "hour"): string {
   return by === "day" ? at.toISOString().slice(0, 10) : `${at.toISOString().slice(0, 13)}:00Z`;
 }
 
-export type Compared = {
+export type UsageComparison = {
   readonly today: UsageView | undefined;
   /** A day's mean over the days before today, from the first with any use on; undefined: there is none. */
-  readonly usual: Usual | undefined;
+  readonly usual: AverageUsage | undefined;
 };
-type Usual = { readonly requests: number; readonly tokens: number; readonly cost: number; readonly errors: number };
+type AverageUsage = {
+  readonly requests: number;
+  readonly tokens: number;
+  readonly cost: number;
+  readonly errors: number;
+};
 
-export function compareToday(rows: readonly UsageView[], now: Date): Compared {
+export function compareToday(rows: readonly UsageView[], now: Date): UsageComparison {
   const todayKey = keyOf(now, "day");
   const before = rows.filter(({ key }) => key < todayKey);
   const [first] = before;

@@ -7,7 +7,7 @@ import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
 import { DefinitionEditor, entryKey } from "./definition-editor.tsx";
 import type { FieldSpec } from "./definition-fields.ts";
-import type { Loaded } from "../parts/loaded.ts";
+import type { LoadState } from "../parts/loaded.ts";
 import { State } from "../parts/state.tsx";
 import { Act } from "../parts/act.tsx";
 import { Table } from "../parts/table.tsx";
@@ -20,7 +20,7 @@ type DefinitionListProps<View extends DefinedView> = {
   readonly section: "models" | "agents" | "mcp-servers";
   readonly kind: KindClient<View>;
   readonly fields: readonly FieldSpec[];
-  readonly loaded: Loaded<readonly View[]>;
+  readonly loaded: LoadState<readonly View[]>;
   /** Columns between the id and where it is from. */
   readonly head: readonly string[];
   readonly cells: (view: View) => readonly ReactNode[];

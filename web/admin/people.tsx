@@ -7,7 +7,7 @@ import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
 import { groups, users } from "./admin-client.ts";
 import { time } from "../parts/format.ts";
-import { type Loaded, useLoaded } from "../parts/loaded.ts";
+import { type LoadState, useLoaded } from "../parts/loaded.ts";
 import { useLookAgain } from "../parts/poll.ts";
 import { Problem } from "../parts/problem.tsx";
 import { State } from "../parts/state.tsx";
@@ -232,7 +232,7 @@ function Erase({ user, onBegun }: { readonly user: UserView; readonly onBegun: (
   );
 }
 
-function Erasures({ of }: { readonly of: Loaded<readonly ErasureView[]> }) {
+function Erasures({ of }: { readonly of: LoadState<readonly ErasureView[]> }) {
   const { data = [], reload } = of;
   const isAtWork = data.some(({ doneAt }) => doneAt === null);
   useLookAgain(isAtWork, reload);

@@ -13,7 +13,7 @@ import { Waiting } from "../parts/waiting.tsx";
 
 const texts = adminWords.usage;
 const groupings = ["model", "agent", "user", "time"] as const;
-type Grouping = (typeof groupings)[number];
+type UsageGrouping = (typeof groupings)[number];
 
 /** What models were used: today against the usual, over time, and by whom and for what. */
 export function Usage() {
@@ -60,9 +60,9 @@ export function Usage() {
 }
 
 /** Whose use is meant; of neither: everybody's, of all models. */
-type Of = Pick<UsageQuery, "model" | "user">;
+type UsageSubject = Pick<UsageQuery, "model" | "user">;
 
-function Today({ of }: { readonly of: Of }) {
+function Today({ of }: { readonly of: UsageSubject }) {
   const loaded = useLoaded(`today ${of.model} ${of.user}`, (signal) => overview.usage({ by: "day", ...of }, signal));
   if (!loaded.data) return <Waiting of={loaded} />;
   const { today, usual } = compareToday(loaded.data, new Date());
@@ -97,7 +97,7 @@ function Tile({ name, value, beside }: { readonly name: string; readonly value: 
   );
 }
 
-function OverTime({ days, by, of }: { readonly days: DaySpan; readonly by: Grouping; readonly of: Of }) {
+function OverTime({ days, by, of }: { readonly days: DaySpan; readonly by: UsageGrouping; readonly of: UsageSubject }) {
   const now = new Date();
   const { from, by: step } = spanOf(days, now);
   const since = { from: from.toISOString(), ...of };
@@ -149,7 +149,7 @@ function Charts({ rows, times }: { readonly rows: readonly UsageView[]; readonly
   );
 }
 
-function Grouped({ rows, by }: { readonly rows: readonly UsageView[]; readonly by: Grouping }) {
+function Grouped({ rows, by }: { readonly rows: readonly UsageView[]; readonly by: UsageGrouping }) {
   if (rows.length === 0) return <p className="text-muted">{texts.nothing}</p>;
   const { requests, errors, tokens, cost: spent, runs, first, whole } = texts;
   return (

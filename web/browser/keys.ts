@@ -1,10 +1,10 @@
 /** Keys as they are written down: `Mod+Shift+O`, `?`, `G C`. */
-export type Keys = string;
+export type ShortcutKeys = string;
 
 const isMac = /Mac|iP(?:hone|ad)/.test(navigator.platform);
 
 /** What was pressed; undefined for a modifier alone, or what makes no key. */
-export function keysOf(event: KeyboardEvent): Keys | undefined {
+export function keysOf(event: KeyboardEvent): ShortcutKeys | undefined {
   const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
   if (["Control", "Shift", "Alt", "AltGraph", "Meta", "Dead", "Unidentified", "Process"].includes(key))
     return undefined;
@@ -27,12 +27,12 @@ export function keysOf(event: KeyboardEvent): Keys | undefined {
 }
 
 /** Keys that write something where one can write. */
-export function isPlain(keys: Keys): boolean {
+export function isPlain(keys: ShortcutKeys): boolean {
   return !/^(?:Mod|Ctrl|Meta|Alt)\+/.test(keys) && !/(?:^|\+)(?:Escape|F\d+)$/.test(keys);
 }
 
 /** For people, and as `aria-keyshortcuts` has it. */
-export function shownKeys(keys: Keys): readonly (readonly string[])[] {
+export function shownKeys(keys: ShortcutKeys): readonly (readonly string[])[] {
   return keys.split(" ").map((press) => {
     // The last part may be the sign + itself.
     const parts = press.endsWith("++") ? [...press.slice(0, -2).split("+"), "+"] : press.split("+");
@@ -58,7 +58,7 @@ const reserved = new Set([
 /** What people need for writing and reading. */
 const needed = new Set(["A", "C", "V", "X", "Z", "Y", "Shift+Z", "Shift+V", "F", "R", "Shift+R", "L", "P", "+", "-"]);
 
-export function takenBy(keys: Keys): "browser" | "editing" | undefined {
+export function takenBy(keys: ShortcutKeys): "browser" | "editing" | undefined {
   if (["Tab", "Shift+Tab", "Enter", "Space", "F5", "F11", "F12", "Alt+F4", "Escape"].includes(keys)) return "browser";
   if (!keys.startsWith("Mod+")) return undefined;
   const rest = keys.slice(4);

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { kept } from "./stored-choice.ts";
-import { isPlain, keysOf, type Keys } from "./keys.ts";
+import { isPlain, keysOf, type ShortcutKeys } from "./keys.ts";
 
 /**
  * What keys do, wherever the page has somebody who does it. `Mod` is Ctrl, on a Mac ⌘; `G C` is one after the other. Plain
@@ -25,7 +25,7 @@ export const defaultKeys = {
   "go-knowledge": "G K",
   "go-admin": "G A",
   "go-settings": "G S",
-} as const satisfies Readonly<Record<string, Keys>>;
+} as const satisfies Readonly<Record<string, ShortcutKeys>>;
 
 export type ShortcutName = keyof typeof defaultKeys;
 export const actions = Object.keys(defaultKeys) as readonly ShortcutName[];
@@ -34,7 +34,7 @@ export type Shortcuts = {
   /** Whether any count. */
   readonly isOn: boolean;
   /** Empty: switched off. */
-  readonly keys: Readonly<Record<ShortcutName, Keys>>;
+  readonly keys: Readonly<Record<ShortcutName, ShortcutKeys>>;
 };
 
 /** Only what differs from the defaults. */
@@ -71,7 +71,7 @@ function parse(text: string): Shortcuts {
   };
   return {
     isOn: isOn !== false,
-    keys: Object.fromEntries(actions.map((each) => [each, own(each)])) as Record<ShortcutName, Keys>,
+    keys: Object.fromEntries(actions.map((each) => [each, own(each)])) as Record<ShortcutName, ShortcutKeys>,
   };
 }
 
@@ -97,7 +97,7 @@ export function useShortcut(action: ShortcutName, handler: Handler, isOn = true)
 }
 
 /** The first of two keys, and until when the second counts. */
-let begun: { readonly key: Keys; readonly until: number } | undefined;
+let begun: { readonly key: ShortcutKeys; readonly until: number } | undefined;
 
 addEventListener("keydown", (event) => {
   const { isOn, keys } = shortcutsNow();

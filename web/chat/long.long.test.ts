@@ -13,7 +13,7 @@ import { seedThread } from "../../test/long-thread.ts";
 import { createClient } from "../../src/client/client.ts";
 
 /** What stands first on the page. */
-type Top = { readonly texts: readonly string[]; readonly turns: number; readonly first: string };
+type PageTop = { readonly texts: readonly string[]; readonly turns: number; readonly first: string };
 const top = `(() => {
   const turns = [...document.querySelectorAll("[role=log] .turn")];
   const texts = turns.map(({ textContent }) => textContent);
@@ -47,7 +47,7 @@ describe("ten thousand messages", { skip: skipBrowser, timeout: 600_000 }, () =>
   async function readUpTo(page: Page, text: string, most: number): Promise<void> {
     await page.getByRole("button", { name: "Show older messages" }).focus();
     for (let presses = 0; presses < 400; presses++) {
-      const { texts, turns, first } = await page.evaluate<Top>(top);
+      const { texts, turns, first } = await page.evaluate<PageTop>(top);
       assert.ok(turns <= most, `${turns} turns`);
       if (texts.some((each) => each.includes(text))) return;
       await page.keyboard.press("Enter");

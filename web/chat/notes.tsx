@@ -10,14 +10,14 @@ import { openAgain, type ConversationState } from "../conversation/conversation-
 import { dismissNews, type ModelNews } from "../conversation/models-store.ts";
 import { talkWords } from "../conversation/talk-words.ts";
 import { endOfTurn } from "../conversation/turn-end.ts";
-import type { Talking } from "./send-message.ts";
+import type { ComposerActions } from "./send-message.ts";
 import { Ticking } from "../conversation/elapsed-time.tsx";
 import type { Turn } from "../conversation/turns.ts";
 
 type NotesProps = {
   readonly conversation: ConversationState;
   readonly agent: string;
-  readonly talk: Talking;
+  readonly talk: ComposerActions;
 };
 
 /** Below the last turn: what waits its turn, and what could not be sent. */
@@ -111,7 +111,7 @@ function News({ news: { model, isThere, reason } }: { readonly news: ModelNews }
 type StatusProps = {
   readonly conversation: ConversationState;
   readonly agent: string;
-  readonly talk: Talking;
+  readonly talk: ComposerActions;
   readonly news: ModelNews | undefined;
 };
 

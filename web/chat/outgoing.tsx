@@ -3,7 +3,7 @@ import type { ConversationState } from "../conversation/conversation-store.ts";
 import { words } from "../words/words.ts";
 
 /** A message on its way: what was said stands in the conversation before the log tells of it. */
-export type Outgoing = {
+export type OutgoingMessage = {
   /** Where it is seen: until it has arrived, also where a conversation begins. */
   readonly of: readonly (string | undefined)[];
   readonly messageId: string;
@@ -13,11 +13,11 @@ export type Outgoing = {
   readonly run?: string;
 };
 
-type OutgoingState = readonly [Outgoing | undefined, Dispatch<SetStateAction<Outgoing | undefined>>];
+type OutgoingState = readonly [OutgoingMessage | undefined, Dispatch<SetStateAction<OutgoingMessage | undefined>>];
 
 /** Of the conversation that is open; until the log tells of it, or it is among those that wait for their turn. */
 export function useOutgoing({ turns, waiting }: ConversationState, threadId: string | undefined): OutgoingState {
-  const [outgoing, setOutgoing] = useState<Outgoing>();
+  const [outgoing, setOutgoing] = useState<OutgoingMessage>();
   const isThere =
     outgoing !== undefined &&
     (turns.some(({ id }) => id === outgoing.messageId) || waiting.some(({ id }) => id === outgoing.run));
@@ -28,7 +28,7 @@ export function useOutgoing({ turns, waiting }: ConversationState, threadId: str
   return [outgoing?.of.includes(threadId) && !isThere ? outgoing : undefined, setOutgoing];
 }
 
-export function OutgoingTurn({ text, files }: Outgoing) {
+export function OutgoingTurn({ text, files }: OutgoingMessage) {
   const place = useRef<HTMLElement>(null);
   // Whoever wrote it may have been reading far above.
   useEffect(() => void place.current?.scrollIntoView({ block: "end" }), []);

@@ -21,7 +21,7 @@ import {
 import { giveBack } from "../conversation/drafts.tsx";
 import type { ConversationActions } from "./runtime.tsx";
 import { sendMode } from "./send-mode.tsx";
-import { type Outgoing, useOutgoing } from "./outgoing.tsx";
+import { type OutgoingMessage, useOutgoing } from "./outgoing.tsx";
 import { lastItemOf, type TalkActions } from "./talk-actions.ts";
 import { titleOf } from "./title-from-text.ts";
 import type { Turn } from "../conversation/turns.ts";
@@ -35,7 +35,7 @@ type TalkingInput = {
   readonly place: string | undefined;
 };
 
-export type Talking = Pick<TalkActions, "fork" | "saveEdit"> & {
+export type ComposerActions = Pick<TalkActions, "fork" | "saveEdit"> & {
   readonly actions: ConversationActions;
   /** Says something to an agent, or to the chosen one. */
   readonly begin: (text: string, agent: string) => Promise<void>;
@@ -43,7 +43,7 @@ export type Talking = Pick<TalkActions, "fork" | "saveEdit"> & {
   /** Why the last message is in the composer again. */
   readonly unsent: string | undefined;
   /** What is not in the log yet. */
-  readonly outgoing: Outgoing | undefined;
+  readonly outgoing: OutgoingMessage | undefined;
   readonly takeBack: (run: string) => Promise<void>;
   /** Back into the composer. */
   readonly editQueued: (message: PendingView) => Promise<void>;
@@ -52,7 +52,7 @@ export type Talking = Pick<TalkActions, "fork" | "saveEdit"> & {
 type SendTarget = { readonly instead?: string; readonly agent?: string };
 
 /** What is done with a conversation. What was typed is never lost: what can't be sent comes back. */
-export function useTalking({ threadId, conversation, choice, attachments, place }: TalkingInput): Talking {
+export function useTalking({ threadId, conversation, choice, attachments, place }: TalkingInput): ComposerActions {
   const [unsent, setUnsent] = useState<{ readonly threadId: string | undefined; readonly why: string }>();
   const [outgoing, setOutgoing] = useOutgoing(conversation, threadId);
   const { working, turns } = conversation;
@@ -78,7 +78,8 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
     const message = { messageId, text, files: taken.map(({ name }) => name) };
     if (instead === undefined) setOutgoing({ ...message, of: [threadId, id] });
     // Its answer may come when another one is on its way.
-    const setMine = (next: Outgoing | undefined) => setOutgoing((now) => (now?.messageId === messageId ? next : now));
+    const setMine = (next: OutgoingMessage | undefined) =>
+      setOutgoing((now) => (now?.messageId === messageId ? next : now));
     try {
       if (threadId === undefined) await client.createThread({ id, title: titleOf(text), agent });
       const mode = instead === undefined && working.length > 0 && sendMode.get() === "steer" ? "steer" : "queue";

@@ -51,12 +51,12 @@ async function collect(entry: FileSystemEntry, found: NamedFile[]): Promise<void
   }
 }
 
-type Writing = { readonly kind: "text" | "web"; readonly text: string };
+type DocumentEntry = { readonly kind: "text" | "web"; readonly text: string };
 
 /** Files by the button, dropped or pasted; texts; addresses. */
 export function AddDocuments({ id, choices }: { readonly id: string; readonly choices: KnowledgeChoices | undefined }) {
   const [isOver, setOver] = useState(false);
-  const [writing, setWriting] = useState<Writing>();
+  const [writing, setWriting] = useState<DocumentEntry>();
   const [problem, setProblem] = useState<string>();
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
@@ -69,7 +69,7 @@ export function AddDocuments({ id, choices }: { readonly id: string; readonly ch
     );
   }
   /** What was typed as the one is still there as the other. */
-  function write(kind: Writing["kind"]): void {
+  function write(kind: DocumentEntry["kind"]): void {
     setWriting((before) => ({ kind, text: before?.text ?? "" }));
   }
   function choose(event: ChangeEvent<HTMLInputElement>): void {
@@ -147,7 +147,7 @@ export function AddDocuments({ id, choices }: { readonly id: string; readonly ch
 
 type WrittenProps = {
   readonly id: string;
-  readonly writing: Writing;
+  readonly writing: DocumentEntry;
   readonly onChange: (text: string) => void;
   readonly onClose: () => void;
 };

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import type { AddedView, DocumentView } from "../../src/protocol/knowledge/documents.ts";
+import type { DocumentResultView, DocumentView } from "../../src/protocol/knowledge/documents.ts";
 import { ColloquyError, InvalidInput } from "../../src/protocol/base/errors.ts";
 import { createListeners } from "../browser/listeners.ts";
 import { client, reasonOf } from "../page/server.ts";
@@ -16,11 +16,11 @@ export type PendingUpload = {
   readonly problem?: string;
   /** The same content would be refused again. */
   readonly isFinal?: boolean;
-  readonly outcome?: AddedView["outcome"];
+  readonly outcome?: DocumentResultView["outcome"];
   readonly document?: DocumentView;
 };
 
-type Brought = { readonly name: string; send(adding: TransferOptions): Promise<AddedView> };
+type UploadSource = { readonly name: string; send(adding: TransferOptions): Promise<DocumentResultView> };
 type TransferOptions = { readonly onProgress: (part: number) => void; readonly signal: AbortSignal };
 
 const atOnce = 3;
@@ -30,7 +30,7 @@ const lookMs = 700;
 
 let additions: readonly PendingUpload[] = [];
 let keys = 0;
-const jobs = new Map<number, { readonly brought: Brought; readonly stop: AbortController }>();
+const jobs = new Map<number, { readonly brought: UploadSource; readonly stop: AbortController }>();
 const listeners = createListeners();
 
 function tell(next: readonly PendingUpload[]): void {
@@ -140,7 +140,7 @@ export function isMoving(adding: PendingUpload): boolean {
   return !isReady(adding) && !hasFailed(adding);
 }
 
-function bring(collectionId: string, all: readonly Brought[]): void {
+function bring(collectionId: string, all: readonly UploadSource[]): void {
   const added = all.map((brought): PendingUpload => {
     const key = ++keys;
     jobs.set(key, { brought, stop: new AbortController() });

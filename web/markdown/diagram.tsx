@@ -5,13 +5,13 @@ import { words } from "../words/words.ts";
 import { PictureButton } from "./picture.tsx";
 
 type DiagramProps = { readonly text: string; /** Of which it is drawn. */ readonly code: ReactNode };
-type Drawn = { readonly address: string; readonly width: number; readonly height: number };
+type RenderedDiagram = { readonly address: string; readonly width: number; readonly height: number };
 
 /** What a model drew in words. It is shown as an image, so that nothing in it can act or load; what can't be drawn stays code. */
 export function Diagram({ text, code }: DiagramProps) {
   const isDark = useIsDark();
   const id = `diagram-${useId().replaceAll(/[^\w]/g, "")}`;
-  const [drawn, setDrawn] = useState<Drawn>();
+  const [drawn, setDrawn] = useState<RenderedDiagram>();
   const [problem, setProblem] = useState<string>();
   useEffect(() => {
     let isOver = false;
@@ -58,7 +58,7 @@ const darkGrounds = { edgeLabelBackground: "#191815", clusterBkg: "#24221f", not
 /** One after the other: the library keeps its settings for all. */
 let last: Promise<unknown> = Promise.resolve();
 
-function draw(id: string, text: string, isDark: boolean): Promise<Drawn> {
+function draw(id: string, text: string, isDark: boolean): Promise<RenderedDiagram> {
   const drawing = last.then(async () => {
     mermaid.initialize({
       startOnLoad: false,
@@ -83,7 +83,7 @@ function withoutElements(text: string): string {
   return text.replaceAll(/<<\w+>>|<br ?\/?>|<(?=[a-z/!?])/gi, (found) => (found === "<" ? "#lt;" : found));
 }
 
-function imageOf(svg: string): Drawn {
+function imageOf(svg: string): RenderedDiagram {
   const [, width, height] = /viewBox="[-\d.e]+ [-\d.e]+ ([\d.e]+) ([\d.e]+)"/.exec(svg) ?? [];
   const [wide, high] = [Math.ceil(Number(width)) || 600, Math.ceil(Number(height)) || 400];
   // As an image it has the size that it says itself.

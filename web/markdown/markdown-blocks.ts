@@ -42,9 +42,9 @@ function openedBy(line: string): RegExp | undefined {
   return formula[2]?.includes(end) ? undefined : new RegExp(end.replaceAll(/[$\\\]]/g, String.raw`\$&`));
 }
 
-type Fence = { readonly indent: string; readonly language: string; readonly closing: RegExp };
+type CodeFence = { readonly indent: string; readonly language: string; readonly closing: RegExp };
 
-function openedFence(line: string): Fence | undefined {
+function openedFence(line: string): CodeFence | undefined {
   const [found, indent = "", marks = "", rest = ""] = /^(\s*)(`{3,}|~{3,})(.*)/.exec(line) ?? [];
   if (found === undefined || (marks.startsWith("`") && rest.includes("`"))) return undefined;
   const closing = new RegExp(`^\\s*\\${marks[0]!}{${marks.length},}\\s*$`);
@@ -58,7 +58,7 @@ export type CodeOrText =
 /** Splits a block into its fenced code, without the fences, and the text around it. */
 export function fencedCode(block: string): readonly CodeOrText[] {
   const pieces: CodeOrText[] = [];
-  let fence: Fence | undefined;
+  let fence: CodeFence | undefined;
   let lines: string[] = [];
   const endPiece = () => {
     const text = lines.join("");

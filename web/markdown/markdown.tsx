@@ -191,29 +191,29 @@ function visit(node: MarkdownNode): void {
 }
 
 type Plugin = NonNullable<ComponentProps<typeof ReactMarkdown>["rehypePlugins"]>[number];
-type Extra = { readonly read: Plugin; readonly show: Plugin };
+type MarkdownExtension = { readonly read: Plugin; readonly show: Plugin };
 
 /** What few texts need, and is large: loaded when the first such text is shown. */
 const loaders = {
-  async maths(): Promise<Extra> {
+  async maths(): Promise<MarkdownExtension> {
     const [{ default: read }, { default: show }] = await Promise.all([import("remark-math"), import("rehype-katex")]);
     // The browser's own formulas need no fonts. What a model wrote may neither grow without end nor load anything.
     const options = { output: "mathml", strict: "ignore", maxSize: 20, maxExpand: 500, trust: false } as const;
     return { read: [read, { singleDollarTextMath: false }], show: [show, options] };
   },
-  async colours(): Promise<Extra> {
+  async colours(): Promise<MarkdownExtension> {
     const { default: show } = await import("rehype-highlight");
     return { read: show, show: [show, { plainText: ["mermaid", "text", "txt"] }] };
   },
 };
 type LoaderName = keyof typeof loaders;
 
-const loaded: Partial<Record<LoaderName, Extra>> = {};
+const loaded: Partial<Record<LoaderName, MarkdownExtension>> = {};
 const asked = new Set<LoaderName>();
 const listeners = createListeners();
 
 /** Undefined while it is not there: until then the text is shown without. */
-function useMarkdownExtra(name: LoaderName, isNeeded: boolean): Extra | undefined {
+function useMarkdownExtra(name: LoaderName, isNeeded: boolean): MarkdownExtension | undefined {
   return useSyncExternalStore(listeners.listen, () => {
     if (isNeeded) load(name);
     return isNeeded ? loaded[name] : undefined;

@@ -1,6 +1,6 @@
 import { Download, Trash2, Upload } from "lucide-react";
 import { useRef, useState } from "react";
-import type { FilesAt } from "../../src/client/files.ts";
+import type { WorkspaceFileClient } from "../../src/client/files.ts";
 import { encodedPath } from "../../src/client/request.ts";
 import { words } from "../words/words.ts";
 import { size } from "./format.ts";
@@ -12,7 +12,7 @@ import { Waiting } from "./waiting.tsx";
 import { sure } from "./confirm.tsx";
 
 type FilesPanelProps = {
-  readonly files: FilesAt;
+  readonly files: WorkspaceFileClient;
   /** Where they are given out, below the page's own address. */
   readonly root: string;
   /** They are looked up again whenever it changes. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { reasonOf } from "../page/server.ts";
 
-export type Loaded<Answer> = {
+export type LoadState<Answer> = {
   /** Undefined until it is there; while it is asked for again, what it was. */
   readonly data: Answer | undefined;
   readonly problem: string | undefined;
@@ -9,7 +9,7 @@ export type Loaded<Answer> = {
 };
 
 /** What the server answers, asked again whenever `key` changes. */
-export function useLoaded<Answer>(key: string, load: (signal: AbortSignal) => Promise<Answer>): Loaded<Answer> {
+export function useLoaded<Answer>(key: string, load: (signal: AbortSignal) => Promise<Answer>): LoadState<Answer> {
   const [state, setState] = useState<{ readonly data?: Answer; readonly problem?: string }>({});
   const newest = useRef(load);
   newest.current = load;

@@ -1,4 +1,4 @@
-import { shownKeys, type Keys } from "../browser/keys.ts";
+import { shownKeys, type ShortcutKeys } from "../browser/keys.ts";
 import { useOffered } from "../page/view-list.tsx";
 import { Dialog } from "./dialog.tsx";
 import { PageLink } from "./page-link.tsx";
@@ -44,7 +44,7 @@ export function useActionName(): (action: ShortcutName) => string | undefined {
   };
 }
 
-export function KeysShown({ keys }: { readonly keys: Keys }) {
+export function KeysShown({ keys }: { readonly keys: ShortcutKeys }) {
   return (
     <span className="whitespace-nowrap">
       {shownKeys(keys).map((parts, press) => (

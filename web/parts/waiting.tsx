@@ -1,9 +1,9 @@
 import { words } from "../words/words.ts";
-import type { Loaded } from "./loaded.ts";
+import type { LoadState } from "./loaded.ts";
 import { Problem } from "./problem.tsx";
 
 /** What stands instead of a table while there is nothing to show. */
-export function Waiting({ of }: { readonly of: Loaded<unknown> }) {
+export function Waiting({ of }: { readonly of: LoadState<unknown> }) {
   if (of.problem !== undefined)
     return (
       <div className="flex flex-wrap items-center gap-3">

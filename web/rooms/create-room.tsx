@@ -10,7 +10,7 @@ import { roomWords } from "./room-words.ts";
 import "./rooms.css";
 
 type RoomKindMember = RoomKind["members"][number];
-type Chosen = ReadonlyMap<string, Activation>;
+type ChosenAgents = ReadonlyMap<string, Activation>;
 type BeginRoomProps = { readonly kinds: readonly RoomKind[]; readonly agents: readonly AgentView[] };
 
 /** A room of a kind, or of agents of one's choice: which of them are in it, and when each of them listens. */
@@ -124,21 +124,25 @@ function offeredFor(kind: RoomKind | undefined, agents: readonly AgentView[]): r
 }
 
 /** All of a kind; else the one that answers where nobody is named, so that somebody listens. */
-function usualFor(kind: RoomKind | undefined, agents: readonly AgentView[]): Chosen {
+function usualFor(kind: RoomKind | undefined, agents: readonly AgentView[]): ChosenAgents {
   if (kind) return new Map(kind.members.map(({ handle, activation }) => [handle, activation]));
   const usual = agents.find(({ isDefault }) => isDefault) ?? agents.find(({ id }) => id === "assistant");
   return new Map(usual && usual.strategy !== "room" ? [[usual.id, "always"]] : []);
 }
 
 /** The first that is chosen always listens: else nobody would answer a message to all. */
-function withChoice(chosen: Chosen, { handle }: RoomKindMember, activation: Activation | undefined): Chosen {
+function withChoice(
+  chosen: ChosenAgents,
+  { handle }: RoomKindMember,
+  activation: Activation | undefined,
+): ChosenAgents {
   const next = new Map(chosen);
   if (activation === undefined) next.delete(handle);
   else next.set(handle, chosen.size === 0 ? "always" : activation);
   return next;
 }
 
-function isAsKind(chosen: Chosen, kind: RoomKind | undefined): boolean {
+function isAsKind(chosen: ChosenAgents, kind: RoomKind | undefined): boolean {
   const own = kind?.members ?? [];
   return (
     kind !== undefined &&

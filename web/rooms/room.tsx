@@ -220,10 +220,10 @@ function RoomProblem({ why, onAgain }: { readonly why: string; readonly onAgain:
   );
 }
 
-type Together = readonly [ConversationBlock, ...ConversationBlock[]];
+type BlockGroup = readonly [ConversationBlock, ...ConversationBlock[]];
 
 /** What one member said and did without another one between; the end of a turn belongs to what it said last. */
-function saidTogether(blocks: readonly ConversationBlock[]): readonly Together[] {
+function saidTogether(blocks: readonly ConversationBlock[]): readonly BlockGroup[] {
   const all: [ConversationBlock, ...ConversationBlock[]][] = [];
   const newest = new Map<string, ConversationBlock[]>();
   let who: string | undefined;
@@ -247,7 +247,7 @@ function isAgents(block: ConversationBlock): boolean {
 }
 
 type RoomTurnProps = {
-  readonly blocks: Together;
+  readonly blocks: BlockGroup;
   readonly you: string;
   readonly colours: ReadonlyMap<string, number>;
 };

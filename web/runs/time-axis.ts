@@ -63,10 +63,14 @@ function gapsOf(worked: readonly TimeSpan[], { from, to }: TimeSpan): TimeSpan[]
   return ends.map((end, at) => ({ from: end, to: begins[at]! })).filter((gap) => gap.to > gap.from);
 }
 
-type Ticking = { readonly at: (time: number) => number; readonly breaks: readonly TimeSpan[]; readonly stepMs: number };
+type TickScale = {
+  readonly at: (time: number) => number;
+  readonly breaks: readonly TimeSpan[];
+  readonly stepMs: number;
+};
 
 /** None within a break, and none so near to one before that their labels would meet. */
-function ticksOf({ from, to }: TimeSpan, { at, breaks, stepMs }: Ticking): TimeAxis["ticks"] {
+function ticksOf({ from, to }: TimeSpan, { at, breaks, stepMs }: TickScale): TimeAxis["ticks"] {
   const ticks: { at: number; time: number }[] = [];
   const pieces = [from, ...breaks.map((gap) => gap.to)].map((begin, piece) => ({
     begin,

@@ -91,14 +91,14 @@ const fact = (item: TracedItem, name: string) => {
   return typeof value === "string" ? value : "";
 };
 
-type Around = {
+type TraceContext = {
   readonly details: RunDetailsView;
   readonly items: readonly TracedItem[];
   readonly run: TracedRunView;
   readonly over: number | undefined;
 };
 
-function rowOfItem(item: TracedItem, { details, items, run, over }: Around): TraceRow[] {
+function rowOfItem(item: TracedItem, { details, items, run, over }: TraceContext): TraceRow[] {
   const moment = {
     key: item.id,
     run,

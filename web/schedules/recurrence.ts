@@ -1,9 +1,9 @@
 export const rhythmKinds = ["day", "weekdays", "week", "month", "every", "cron"] as const;
-export type RhythmKind = (typeof rhythmKinds)[number];
+export type RecurrenceKind = (typeof rhythmKinds)[number];
 
 /** How often, as people say it; of the fields only those count that its kind needs. */
-export type Rhythm = {
-  readonly kind: RhythmKind;
+export type Recurrence = {
+  readonly kind: RecurrenceKind;
   /** `08:30` */
   readonly at: string;
   /** 0 is Sunday. */
@@ -17,10 +17,17 @@ export type Rhythm = {
 /** Spans that fill an hour or a day: what the server takes. */
 export const spans = ["5m", "10m", "15m", "30m", "1h", "2h", "3h", "4h", "6h", "12h"] as const;
 
-const usual: Rhythm = { kind: "weekdays", at: "08:30", weekday: "1", day: "1", every: "1h", cron: "30 8 * * mon-fri" };
+const usual: Recurrence = {
+  kind: "weekdays",
+  at: "08:30",
+  weekday: "1",
+  day: "1",
+  every: "1h",
+  cron: "30 8 * * mon-fri",
+};
 
 /** Of a new schedule, or of what is kept; a cron expression that says more than people do stays one. */
-export function rhythmOf(cron: string | undefined): Rhythm {
+export function rhythmOf(cron: string | undefined): Recurrence {
   if (cron === undefined) return usual;
   const given = { ...usual, cron };
   const every = everyOf(cron);
@@ -48,7 +55,7 @@ export function fieldsOf(cron: string): readonly string[] {
 }
 
 /** For the server; undefined while it is not whole. */
-export function cronOf({ kind, at, weekday, day, every, cron }: Rhythm): string | undefined {
+export function cronOf({ kind, at, weekday, day, every, cron }: Recurrence): string | undefined {
   if (kind === "cron") return fieldsOf(cron).length === 5 ? cron.trim() : undefined;
   if (kind === "every") {
     const count = every.slice(0, -1);

@@ -7,7 +7,7 @@ import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 import { client } from "../page/server.ts";
 import { words } from "../words/words.ts";
-import { cronOf, fieldsOf, type Rhythm, type RhythmKind, rhythmKinds, rhythmOf, spans } from "./recurrence.ts";
+import { cronOf, fieldsOf, type Recurrence, type RecurrenceKind, rhythmKinds, rhythmOf, spans } from "./recurrence.ts";
 import { schedulesWords as texts } from "./schedules-words.ts";
 import { dueText, isTimeZone, ownTimeZone, spanText, weekdayName } from "./describe-times.ts";
 
@@ -90,9 +90,9 @@ export function ScheduleForm({ schedule, agents, onKept, onClose }: ScheduleForm
   );
 }
 
-function When({ rhythm, onChange }: { readonly rhythm: Rhythm; readonly onChange: (rhythm: Rhythm) => void }) {
+function When({ rhythm, onChange }: { readonly rhythm: Recurrence; readonly onChange: (rhythm: Recurrence) => void }) {
   const { kind, at, weekday, day, every, cron } = rhythm;
-  const change = (part: Partial<Rhythm>) => onChange({ ...rhythm, ...part });
+  const change = (part: Partial<Recurrence>) => onChange({ ...rhythm, ...part });
   const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => String(from + n));
   return (
     <>
@@ -100,7 +100,7 @@ function When({ rhythm, onChange }: { readonly rhythm: Rhythm; readonly onChange
         label={texts.rhythm}
         value={kind}
         // What was chosen goes on as an expression, for who wants it otherwise.
-        onChange={(value) => change({ kind: value as RhythmKind, cron: cronOf(rhythm) ?? cron })}
+        onChange={(value) => change({ kind: value as RecurrenceKind, cron: cronOf(rhythm) ?? cron })}
         options={rhythmKinds.map((each): [string, string] => [each, texts.rhythms[each]])}
       />
       {kind === "week" && (

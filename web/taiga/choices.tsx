@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ProjectEntry, SprintEntry } from "../../src/protocol/threads/taiga.ts";
 import { locale } from "../browser/language.ts";
-import { type Loaded, useLoaded } from "../parts/loaded.ts";
+import { type LoadState, useLoaded } from "../parts/loaded.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import type { MinutesDraft } from "./draft.ts";
 import { taiga, useLogin, withLogin } from "./login.ts";
@@ -98,7 +98,7 @@ type ChoiceProps = {
   readonly onSearch: (text: string) => void;
   readonly hint: string;
   readonly none: string;
-  readonly found: Loaded<{ readonly more: boolean } | undefined>;
+  readonly found: LoadState<{ readonly more: boolean } | undefined>;
   readonly value: string;
   readonly options: readonly (readonly [value: string, text: string])[];
   readonly onChoose: (value: string) => void;

@@ -4,7 +4,7 @@ import type { PlannedWrite } from "../../src/protocol/agents/tools.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/act.tsx";
-import { choiceOf, edited, type Edits, noEdits, outlineOf, textOf, verbOf } from "./plan.ts";
+import { choiceOf, edited, type PlanEdits, noEdits, outlineOf, textOf, verbOf } from "./plan.ts";
 import { taigaWords as words } from "./taiga-words.ts";
 
 type PlanEditorProps = {
@@ -190,11 +190,11 @@ function countOf(writes: readonly PlannedWrite[]): string {
 }
 
 /** Kept in this tab over a reload. */
-function useEdits(run: string): readonly [Edits, (edits: Edits) => void] {
+function useEdits(run: string): readonly [PlanEdits, (edits: PlanEdits) => void] {
   const key = `colloquy-taiga-plan-${run}`;
-  const [edits, setEdits] = useState<Edits>(() => {
+  const [edits, setEdits] = useState<PlanEdits>(() => {
     const kept = sessionStorage.getItem(key);
-    return kept === null ? noEdits : (JSON.parse(kept) as Edits);
+    return kept === null ? noEdits : (JSON.parse(kept) as PlanEdits);
   });
   return [
     edits,

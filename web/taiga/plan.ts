@@ -1,11 +1,11 @@
 import type { PlannedWrite } from "../../src/protocol/agents/tools.ts";
 
 /** What a person did to a plan: what is left out, and what stands in place of subject and description. */
-export type Edits = {
+export type PlanEdits = {
   readonly leftOut: readonly string[];
   readonly texts: Readonly<Record<string, { readonly subject?: string; readonly description?: string }>>;
 };
-export const noEdits: Edits = { leftOut: [], texts: {} };
+export const noEdits: PlanEdits = { leftOut: [], texts: {} };
 
 export type Story = { readonly write: PlannedWrite; readonly tasks: readonly PlannedWrite[] };
 /** New stories with their new tasks beneath; what belongs to none of them stands by itself. */
@@ -29,7 +29,7 @@ export function textOf({ arguments: given }: PlannedWrite, field: "subject" | "d
 }
 
 /** The plan as it is after the edits. What needs something that is left out is left out too. */
-export function edited(writes: readonly PlannedWrite[], { leftOut, texts }: Edits): readonly PlannedWrite[] {
+export function edited(writes: readonly PlannedWrite[], { leftOut, texts }: PlanEdits): readonly PlannedWrite[] {
   const kept: PlannedWrite[] = [];
   const out = new Set(leftOut);
   for (const write of writes) {
@@ -48,7 +48,7 @@ export function edited(writes: readonly PlannedWrite[], { leftOut, texts }: Edit
 }
 
 /** For the decision; undefined: the plan as it is. */
-export function choiceOf(writes: readonly PlannedWrite[], edits: Edits): string | undefined {
+export function choiceOf(writes: readonly PlannedWrite[], edits: PlanEdits): string | undefined {
   const chosen = edited(writes, edits);
   const isWhole = chosen.length === writes.length && chosen.every((write, at) => write === writes[at]);
   if (isWhole) return undefined;

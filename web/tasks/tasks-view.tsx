@@ -9,7 +9,7 @@ import { useQuery } from "../page/path.ts";
 import { TaskRow } from "./task-row.tsx";
 import "./tasks.css";
 import { tasksWords as words } from "./tasks-words.ts";
-import { type TasksShown, useTasks } from "./use-tasks.ts";
+import { type TaskListState, useTasks } from "./use-tasks.ts";
 
 const filters = ["all", "pending", "completed"] as const;
 
@@ -86,7 +86,7 @@ function TaskList({ status }: { readonly status: "all" | TaskStatus }) {
   );
 }
 
-function AddTask({ tasks }: { readonly tasks: TasksShown }) {
+function AddTask({ tasks }: { readonly tasks: TaskListState }) {
   const [title, setTitle] = useState("");
   const adding = useRef(new Set<string>());
   const { problem, act } = useAct(async () => {

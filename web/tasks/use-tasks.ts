@@ -7,7 +7,7 @@ import { reasonOf, server } from "../page/server.ts";
 const tasks = createTaskClient(server);
 const pageSize = 100;
 
-export type TasksShown = {
+export type TaskListState = {
   /** Undefined until they are there. */
   readonly page: TaskPage | undefined;
   readonly hasMore: boolean;
@@ -20,7 +20,7 @@ export type TasksShown = {
 };
 
 /** One's tasks, in step with whoever else changes them: an agent, another tab. */
-export function useTasks(status: "all" | TaskStatus): TasksShown {
+export function useTasks(status: "all" | TaskStatus): TaskListState {
   const [shown, setShown] = useState<{
     readonly page?: TaskPage;
     readonly hasMore?: boolean;

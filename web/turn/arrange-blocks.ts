@@ -8,7 +8,7 @@ export type CallWithQuestion = {
   readonly isHeld?: boolean;
 };
 
-export type CallShown = CallWithQuestion & {
+export type DisplayedCall = CallWithQuestion & {
   /** What all of a group share stands below it. */
   readonly isInGroup?: boolean;
 };

@@ -1,7 +1,7 @@
 import { Fragment, memo, useContext, useMemo } from "react";
 import type { ConversationBlock, BlockOf } from "../../src/client/conversation.ts";
 import { words } from "../words/words.ts";
-import { arranged, type CallShown, isDelegation, type TurnPiece } from "./arrange-blocks.ts";
+import { arranged, type DisplayedCall, isDelegation, type TurnPiece } from "./arrange-blocks.ts";
 import "./blocks.css";
 import { SourceList, sourcesOf } from "../markdown/citation-chip.tsx";
 import { Delegation } from "./delegation.tsx";
@@ -93,7 +93,7 @@ const BlockView = memo(function BlockView({ block, files }: BlockProps) {
 });
 
 /** A call of a tool, or of another agent, whose own turn stands below it; its arguments may be long, and are read once. */
-const CallView = memo(function CallView({ call, question, isHeld, isInGroup }: CallShown) {
+const CallView = memo(function CallView({ call, question, isHeld, isInGroup }: DisplayedCall) {
   return isDelegation(call) ? (
     <Delegation call={call} question={question} show={Blocks} />
   ) : (

@@ -16,10 +16,10 @@ import { filesOfThread, type TurnPlace, TurnPlaceContext } from "./turn-place.ts
 import { client } from "../page/server.ts";
 
 /** How what an agent said and did is shown. */
-type Showing = { readonly show: ComponentType<{ readonly blocks: readonly ConversationBlock[] }> };
+type BlockRenderer = { readonly show: ComponentType<{ readonly blocks: readonly ConversationBlock[] }> };
 
 /** Work that was handed to another agent: opened, its own conversation stands here, as it goes on. */
-export function Delegation({ call, question, show }: CallWithQuestion & Showing) {
+export function Delegation({ call, question, show }: CallWithQuestion & BlockRenderer) {
   const given = objectIn(call.arguments);
   const agent = textIn(given?.["agent"]) ?? call.name;
   const task = textIn(given?.["task"]) ?? "";
@@ -49,14 +49,14 @@ export function Delegation({ call, question, show }: CallWithQuestion & Showing)
   );
 }
 
-type FinderProps = { readonly call: CallWithQuestion["call"]; readonly known: string | undefined } & Showing;
+type FinderProps = { readonly call: CallWithQuestion["call"]; readonly known: string | undefined } & BlockRenderer;
 
 function ChildFinder({ call, known, show }: FinderProps) {
   const found = useFindChild(call, known);
   return found === undefined ? null : <ChildRun id={found} threadId={call.threadId} show={show} />;
 }
 
-function ChildRun({ id, threadId, show: Show }: { readonly id: string; readonly threadId: string } & Showing) {
+function ChildRun({ id, threadId, show: Show }: { readonly id: string; readonly threadId: string } & BlockRenderer) {
   const { blocks, problem, reload } = useChildRun(id);
   const { files } = useContext(TurnPlaceContext);
   const said = blocks.filter((block) => block.kind !== "message" || block.role === "assistant");

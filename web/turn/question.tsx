@@ -85,13 +85,13 @@ export function Question({ question, onDecide }: QuestionProps) {
   );
 }
 
-type Deciding = { readonly isBusy: boolean; readonly onDecide: (input: DecisionInput) => void };
-type ChoicesProps = Deciding & {
+type DecisionControls = { readonly isBusy: boolean; readonly onDecide: (input: DecisionInput) => void };
+type DecisionChoicesProps = DecisionControls & {
   readonly of: Partial<Readonly<Record<Decision, string>>>;
   readonly main?: Decision;
 };
 
-function Choices({ of, main, isBusy, onDecide }: ChoicesProps) {
+function Choices({ of, main, isBusy, onDecide }: DecisionChoicesProps) {
   return (
     <div className="mt-2 flex flex-wrap gap-2">
       {(Object.entries(of) as [Decision, string][]).map(([decision, text]) => (
@@ -109,7 +109,7 @@ function Choices({ of, main, isBusy, onDecide }: ChoicesProps) {
   );
 }
 
-function FreeAnswer({ choices, isBusy, onDecide }: Deciding & { readonly choices: readonly string[] }) {
+function FreeAnswer({ choices, isBusy, onDecide }: DecisionControls & { readonly choices: readonly string[] }) {
   const [text, setText] = useState("");
   return (
     <form

@@ -1,12 +1,12 @@
 import { type ComponentType, useEffect, useState } from "react";
 import { duration } from "../parts/format.ts";
 import { words } from "../words/words.ts";
-import { type CallShown, type CallWithQuestion, timeOfCalls } from "./arrange-blocks.ts";
+import { type DisplayedCall, type CallWithQuestion, timeOfCalls } from "./arrange-blocks.ts";
 import { argumentsInShort } from "./call-state.ts";
 import { RunLink } from "./tool-line.tsx";
 import { Ticking } from "../conversation/elapsed-time.tsx";
 
-type GroupProps = { readonly calls: readonly CallWithQuestion[]; readonly show: ComponentType<CallShown> };
+type GroupProps = { readonly calls: readonly CallWithQuestion[]; readonly show: ComponentType<DisplayedCall> };
 
 /** Calls in a row, in one line that opens to a line for each. */
 export function ToolGroup({ calls, show: Show }: GroupProps) {

@@ -1,7 +1,7 @@
 import { type ReactNode, useContext, useEffect, useState } from "react";
 import { PageLink } from "../parts/page-link.tsx";
 import { words } from "../words/words.ts";
-import type { CallShown, CallWithQuestion } from "./arrange-blocks.ts";
+import type { DisplayedCall, CallWithQuestion } from "./arrange-blocks.ts";
 import { argumentsInShort, prettyJson, stateOfCall } from "./call-state.ts";
 import { SourceList } from "../markdown/citation-chip.tsx";
 import { formatJson } from "../parts/format-json.ts";
@@ -12,7 +12,7 @@ import { Ticking } from "../conversation/elapsed-time.tsx";
 import { TurnPlaceContext } from "./turn-place.ts";
 
 /** What an agent did, in one quiet line; arguments, output and result on demand. It opens by itself when it asks something. */
-export function ToolLine({ call, question, isHeld, isInGroup = false }: CallShown) {
+export function ToolLine({ call, question, isHeld, isInGroup = false }: DisplayedCall) {
   const { name, run, result, output } = call;
   return (
     <CallDetails call={call} question={question} isHeld={isHeld} name={name} short={argumentsInShort(call.arguments)}>

@@ -28,11 +28,11 @@ export function TurnFigures({ blocks }: { readonly blocks: readonly Conversation
   );
 }
 
-type Sum = { input: number; output: number; cost: number; firstMs?: number; totalMs?: number };
+type UsageSum = { input: number; output: number; cost: number; firstMs?: number; totalMs?: number };
 
 /** Over all steps; the time until the first word is that of the first step. */
-export function figuresOf(blocks: readonly ConversationBlock[]): Sum {
-  const sum: Sum = { input: 0, output: 0, cost: 0 };
+export function figuresOf(blocks: readonly ConversationBlock[]): UsageSum {
+  const sum: UsageSum = { input: 0, output: 0, cost: 0 };
   const items = blocks.flatMap((block) => itemOf(block) ?? []);
   for (const { body } of items) {
     sum.input += body.usage?.inputTokens ?? 0;

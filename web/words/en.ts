@@ -178,7 +178,7 @@ export const en = {
     decisions: {
       withdrawn: "Asked again.",
       allow: "Allowed.",
-      deny: "Denied.",
+      deny: "AccessDenied.",
       continue: "Continued.",
       stop: "Run ended.",
       done: "Marked as done.",

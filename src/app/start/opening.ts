@@ -19,7 +19,7 @@ export type Capability = {
 };
 
 /** Closes what was added, the last first, unless `done` was called. One that fails to close is logged, and keeps no other from it. */
-export type Opening = AsyncDisposable & {
+export type CapabilityStack = AsyncDisposable & {
   /** Takes a part that is open, and returns it. */
   readonly add: <Part extends Capability>(part: Part) => Part;
   /** These, and behind them all others in the order of opening. */
@@ -29,7 +29,7 @@ export type Opening = AsyncDisposable & {
 };
 
 /** For a function that opens several parts: `await using opening = createOpening(log)`. */
-export function createOpening(log: Log): Opening {
+export function createOpening(log: Log): CapabilityStack {
   const stack = new AsyncDisposableStack();
   const parts: Capability[] = [];
   return {

@@ -11,7 +11,7 @@ import {
   readEvaluation,
   wantedOf,
 } from "../../knowledge/evaluation/evaluation.ts";
-import type { Interval, Ranking } from "../../knowledge/evaluation/measures.ts";
+import type { Interval, RankedGains } from "../../knowledge/evaluation/measures.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import { type RetrievalMode, retrievals } from "../../protocol/knowledge/chunks.ts";
@@ -144,7 +144,7 @@ async function ranked(
   knowledge: KnowledgeClient,
   { questions }: Evaluation,
   { id, embeddingModel }: CollectionView,
-): Promise<ReadonlyMap<RetrievalMode, readonly Ranking[]>> {
+): Promise<ReadonlyMap<RetrievalMode, readonly RankedGains[]>> {
   const names = new Set(questions.flatMap(({ expected }) => expected.map(({ document }) => document)));
   const documents = new Map<string, { readonly id: string; readonly text: string }>();
   for (let after: string | undefined; ;) {
@@ -156,9 +156,9 @@ async function ranked(
     if (after === undefined) break;
   }
   const wanted = questions.map((question) => wantedOf(question, documents));
-  const rankings = new Map<RetrievalMode, Ranking[]>();
+  const rankings = new Map<RetrievalMode, RankedGains[]>();
   for (const retrieval of embeddingModel === "none" ? (["lexical"] as const) : retrievals) {
-    const ranks: Ranking[] = [];
+    const ranks: RankedGains[] = [];
     for (const [at, { question }] of questions.entries()) {
       const { trace } = await knowledge.query({ question, collections: [id], retrieval, limit: 50, tokens: 100_000 });
       if (trace.notes.length > 0) throw new InvalidInput(trace.notes.join(" "));

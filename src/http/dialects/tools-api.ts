@@ -9,7 +9,7 @@ import {
   toolAnswerSchema,
 } from "../../protocol/agents/tools-api.ts";
 import { jsonObjectSchema } from "../../protocol/base/shapes.ts";
-import type { Started } from "../../run/runs.ts";
+import type { RunStart } from "../../run/runs.ts";
 import { toolName } from "../../tools/taiga/tool-names.ts";
 import { tokensOfTool } from "../../tools/core/tool-tokens.ts";
 import { type EndpointCall, endpoint } from "../server/endpoint.ts";
@@ -118,7 +118,7 @@ function durationOf({ startedAt, endedAt }: RunRecord): number | null {
 /** Who answered the steps that the tool asked for; the last, if there were several. */
 async function modelOf(
   { services, caller }: EndpointCall,
-  { threadId, runId, cursor }: Started,
+  { threadId, runId, cursor }: RunStart,
 ): Promise<{ model?: string }> {
   const items = await services.runs.listItems(caller, threadId, { after: cursor.seq, limit: 100 });
   const isAnswer = (item: Item): item is ItemOf<"message"> => item.kind === "message" && item.runId === runId;

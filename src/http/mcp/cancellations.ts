@@ -4,13 +4,13 @@ type RequestId = string | number;
  * In the older protocol a call is taken back by a request of its own, which names the call by its id; ids are the client's, so a
  * call is looked for where the client's session says. Only calls of this process are found.
  */
-export type Cancels = {
+export type Cancellations = {
   /** Returns how to forget it. */
   note(place: string, id: RequestId, cancel: () => void): () => void;
   cancel(place: string, id: RequestId): void;
 };
 
-export function createCancels(): Cancels {
+export function createCancels(): Cancellations {
   const calls = new Map<string, () => void>();
   const keyOf = (place: string, id: RequestId) => JSON.stringify([place, id]);
   return {

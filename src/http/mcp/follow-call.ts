@@ -8,7 +8,7 @@ import type { Caller } from "../../protocol/base/callers.ts";
 import { Conflict } from "../../protocol/base/errors.ts";
 import type { Cursor, RunEvent } from "../../protocol/threads/events.ts";
 import { type ItemOf, textOf, type Decision, decisions } from "../../protocol/threads/items.ts";
-import type { Started, DecisionInput } from "../../run/runs.ts";
+import type { RunStart, RunDecision } from "../../run/runs.ts";
 import { followUntil, runTarget } from "../stream/follow-run.ts";
 import { runCancelled } from "../stream/run-errors.ts";
 import { letIn } from "../server/let-in.ts";
@@ -37,8 +37,8 @@ export type RunCall = {
   readonly caller: Caller;
   readonly call: McpCall;
   /** Only at the first round: a call that comes back with answers goes on with its run. */
-  readonly start: () => Promise<Started>;
-  readonly answer: (ended: CallOutcome, started: Pick<Started, "runId" | "threadId">) => CallToolResult;
+  readonly start: () => Promise<RunStart>;
+  readonly answer: (ended: CallOutcome, started: Pick<RunStart, "runId" | "threadId">) => CallToolResult;
 };
 
 /**
@@ -72,12 +72,12 @@ function endOf({ answer }: RunCall, ended: CallOutcome, { runId, threadId }: Run
   return mcpError(`Run ${runId} failed: ${error?.message ?? "no reason was recorded"}`);
 }
 
-type Stopped = CallOutcome | { readonly wait: Extract<RunEvent, { type: "run-wait" }> };
+type CallEndOrWait = CallOutcome | { readonly wait: Extract<RunEvent, { type: "run-wait" }> };
 
-async function untilStop(services: Pick<Services, "runs">, place: RunPosition, call: McpCall): Promise<Stopped> {
+async function untilStop(services: Pick<Services, "runs">, place: RunPosition, call: McpCall): Promise<CallEndOrWait> {
   let close = () => {};
   try {
-    return await new Promise<Stopped>((resolve, reject) => {
+    return await new Promise<CallEndOrWait>((resolve, reject) => {
       let answer = "";
       let result: ItemOf<"result"> | undefined;
       const follower = followUntil(
@@ -193,7 +193,7 @@ function formOf({ reason, choices, schema }: QuestionItem["body"]): Form {
 }
 
 /** What the client's answer decides; undefined: nothing, the question stays open. The answer is the client's, unchecked. */
-function decisionOf({ body }: QuestionItem, answer: unknown): DecisionInput | undefined {
+function decisionOf({ body }: QuestionItem, answer: unknown): RunDecision | undefined {
   if (typeof answer !== "object" || answer === null || !("action" in answer)) return undefined;
   const { action, content } = answer as { action: unknown; content?: unknown };
   const filled = (typeof content === "object" && content !== null ? content : {}) as Record<string, unknown>;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
-import { Denied, messageOf } from "../../protocol/base/errors.ts";
+import { AccessDenied, messageOf } from "../../protocol/base/errors.ts";
 import { withDoubles } from "../../protocol/base/exact-json.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { type EndpointCall, type Endpoint, endpoint, type EndpointRoute } from "../server/endpoint.ts";
@@ -10,7 +10,7 @@ import { eventSchema, eventStream } from "../shapes/event-schema.ts";
 import { isOwnOrigin } from "../server/origins.ts";
 import type { Services } from "../server/services.ts";
 import { type SseStream, whenClosed } from "../stream/sse.ts";
-import { createCancels, type Cancels, cancelOf } from "./cancellations.ts";
+import { createCancels, type Cancellations, cancelOf } from "./cancellations.ts";
 import { argumentsIn, createMcpServer, type McpCallContext } from "./mcp-server.ts";
 import type { McpSurface } from "./server-features.ts";
 
@@ -84,7 +84,7 @@ export type McpServing = {
   /** Made when the request proves to be one that needs it. */
   readonly surface: () => McpSurface;
   /** The same for all requests to one server. */
-  readonly cancels: Cancels;
+  readonly cancels: Cancellations;
   readonly silenceMs?: number;
 };
 
@@ -93,7 +93,7 @@ export async function serveMcp(call: McpRequest, serving: McpServing): Promise<u
   const { request, reply, caller, services, streams } = call;
   const { surface, cancels, silenceMs = defaultSilenceMs } = serving;
   if (!isOwnOrigin(request) && !services.server.corsOrigins.includes(request.headers.origin ?? ""))
-    throw new Denied(403, "Pages of this origin may not use this server; list it in server.corsOrigins.", {
+    throw new AccessDenied(403, "Pages of this origin may not use this server; list it in server.corsOrigins.", {
       code: "origin_refused",
     });
   // Whatever is long in coming becomes a stream.
@@ -142,7 +142,7 @@ function openExchange({ raw }: FastifyReply, given: McpCallContext["arguments"])
 }
 
 /** Notes how this request can be cancelled, or does what a request to cancel asks. */
-function noteCancels({ request, caller }: McpRequest, cancels: Cancels, cancel: () => void): () => void {
+function noteCancels({ request, caller }: McpRequest, cancels: Cancellations, cancel: () => void): () => void {
   const session = request.headers[sessionHeader];
   if (typeof session !== "string") return () => {};
   const place = placeOf(caller, session);

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { z } from "zod";
-import type { AllAdded } from "../../protocol/knowledge/documents.ts";
+import type { DocumentResultsView } from "../../protocol/knowledge/documents.ts";
 import { bytesOf } from "../../knowledge/documents/document-files.ts";
-import type { Added, NewFile } from "../../knowledge/documents/documents.ts";
+import type { DocumentResult, NewFile } from "../../knowledge/documents/documents.ts";
 import { filesOfFolder } from "../../knowledge/documents/folder-files.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { ColloquyError } from "../../protocol/base/errors.ts";
@@ -26,8 +26,8 @@ export const addBody = z.union([
 ]);
 
 export type AddedDocuments = {
-  readonly added: readonly Added[];
-  readonly problems: AllAdded["problems"];
+  readonly added: readonly DocumentResult[];
+  readonly problems: DocumentResultsView["problems"];
   readonly removed?: number;
 };
 
@@ -103,8 +103,8 @@ async function addFolder(
   }
 }
 
-async function each<One>(all: readonly One[], add: (one: One) => Promise<Added>): Promise<AddedDocuments> {
-  const added: Added[] = [];
+async function each<One>(all: readonly One[], add: (one: One) => Promise<DocumentResult>): Promise<AddedDocuments> {
+  const added: DocumentResult[] = [];
   const problems: { name: string; message: string }[] = [];
   for (const one of all)
     try {

@@ -22,7 +22,7 @@ export async function withFiles(
   };
 }
 
-/** The files of these ids, for an agent or model to read: of a key, it must be let read them. Throws NotFound, and Denied. */
+/** The files of these ids, for an agent or model to read: of a key, it must be let read them. Throws NotFound, and AccessDenied. */
 export function attached(
   { caller, services }: Pick<EndpointCall, "caller" | "services">,
   ids: readonly string[],

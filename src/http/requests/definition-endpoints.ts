@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { commandLineOf } from "../../protocol/agents/command-line.ts";
-import { Denied, InvalidInput } from "../../protocol/base/errors.ts";
+import { AccessDenied, InvalidInput } from "../../protocol/base/errors.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { type DefinitionKind, entrySchema, type EntryView, problemSchema } from "../../protocol/agents/definitions.ts";
 import { endpoint } from "../server/endpoint.ts";
@@ -44,7 +44,7 @@ type GivenDraft = {
 };
 
 /**
- * Throws InvalidInput `command_unconfirmed` for what is in order but would run a program that nobody has confirmed, and Denied
+ * Throws InvalidInput `command_unconfirmed` for what is in order but would run a program that nobody has confirmed, and AccessDenied
  * `key_scoped` for a key: what runs a program as the server's user may do all that this user may.
  */
 export function confirmedDraft(
@@ -54,7 +54,7 @@ export function confirmedDraft(
 ): Omit<GivenDraft, "confirm"> {
   const command = commandLineOf(kind, definition);
   if (command !== undefined && caller.key !== undefined)
-    throw new Denied(403, "No key defines what runs a program: log in for that, or put it into colloquy.yaml.", {
+    throw new AccessDenied(403, "No key defines what runs a program: log in for that, or put it into colloquy.yaml.", {
       code: "key_scoped",
     });
   const isConfirmed = command === undefined || command === confirm;

@@ -1,6 +1,6 @@
 import { ColloquyError } from "../../protocol/base/errors.ts";
 import type { ItemOf } from "../../protocol/threads/items.ts";
-import type { Started } from "../../run/runs.ts";
+import type { RunStart } from "../../run/runs.ts";
 import type { EndpointCall } from "../server/endpoint.ts";
 import { followUntil, runTarget } from "../stream/follow-run.ts";
 import { whenClosed } from "../stream/sse.ts";
@@ -11,7 +11,7 @@ export const usualWaitMs = 55_000;
 /** The call's result once the run has ended; undefined if it waits, or takes too long for one request. */
 export async function resultOfCall(
   { reply, services, streams }: Pick<EndpointCall, "reply" | "services" | "streams">,
-  started: Started,
+  started: RunStart,
   longestMs = usualWaitMs,
 ): Promise<ItemOf<"result"> | undefined> {
   let close = () => {};

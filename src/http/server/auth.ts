@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { callerOf } from "../../protocol/base/callers.ts";
-import { Denied } from "../../protocol/base/errors.ts";
+import { AccessDenied } from "../../protocol/base/errors.ts";
 import { readCookie } from "./cookies.ts";
 import { isOwnOrigin } from "./origins.ts";
 import { type Authenticate, bearerOf, disabled, enterByKey, type AuthenticatedRequest, pageHeader } from "./entry.ts";
@@ -25,7 +25,10 @@ export function createAuthenticate(
     const isBearer = /^Bearer\b/i.test(authorization ?? "");
     const cookie = isBearer ? undefined : readCookie(request.headers.cookie, sessionCookie);
     if (cookie === undefined)
-      throw new Denied(401, "Log in: POST /api/auth/login, or the header Authorization: Bearer ck_… (an API key).");
+      throw new AccessDenied(
+        401,
+        "Log in: POST /api/auth/login, or the header Authorization: Bearer ck_… (an API key).",
+      );
     if (!isSafe(request)) checkPage(request, server.corsOrigins);
     return enterByToken(access, cookie);
   };
@@ -35,7 +38,8 @@ type AccountsAccess = Extract<Access, { readonly mode: "accounts" }>;
 
 async function enterByToken({ accounts }: AccountsAccess, token: string): Promise<AuthenticatedRequest> {
   const found = await accounts?.findByToken(token);
-  if (!found) throw new Denied(401, "This login has expired or is not valid. Log in again.", { code: "invalid_token" });
+  if (!found)
+    throw new AccessDenied(401, "This login has expired or is not valid. Log in again.", { code: "invalid_token" });
   if (found.user.disabled) throw disabled();
   return { caller: callerOf(found.user, "session"), sessionId: found.sessionId };
 }
@@ -56,7 +60,7 @@ export function checkPage(request: FastifyRequest, corsOrigins: readonly string[
   const { origin, [pageHeader]: page } = request.headers;
   const isKnown = isOwnOrigin(request) || (origin !== undefined && corsOrigins.includes(origin));
   if (isKnown && page !== undefined) return;
-  throw new Denied(
+  throw new AccessDenied(
     403,
     `Requests with a cookie that make changes need the header ${pageHeader} and must come from a page of this server or of server.corsOrigins.`,
     { code: "page_refused" },

@@ -2,7 +2,10 @@ import type { RouteOptions } from "fastify";
 import { type JsonBounds, longJson, usualJson } from "../../protocol/base/json-bounds.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-type Taking = Pick<Endpoint, "body" | "open" | "admit" | "takesLong" | "takesForm" | "keepsNumbers" | "takesBody">;
+type EndpointInput = Pick<
+  Endpoint,
+  "body" | "open" | "admit" | "takesLong" | "takesForm" | "keepsNumbers" | "takesBody"
+>;
 
 /** What the body of one route may be, before anything is made of it. */
 export type BodyBounds = JsonBounds & { readonly bytes: number };
@@ -18,7 +21,7 @@ const usualBytes = megabytes;
 const mostBytes = 10 * megabytes;
 
 /** `configured`: what the route that takes most may take. */
-export function boundsOf(endpoint: Taking, configured = mostBytes): BodyBounds {
+export function boundsOf(endpoint: EndpointInput, configured = mostBytes): BodyBounds {
   const { body, open, admit, takesLong = false, keepsNumbers = false } = endpoint;
   // Whose numbers are kept costs several times as much for each of them.
   const json = takesLong && !keepsNumbers ? longJson : usualJson;
@@ -43,7 +46,7 @@ export function configOf({ routeOptions }: { readonly routeOptions: { readonly c
 }
 
 /** What every server of ours tells Fastify of an endpoint's body. */
-export function bodyOptions(endpoint: Taking, configured?: number): Pick<RouteOptions, "bodyLimit" | "config"> {
+export function bodyOptions(endpoint: EndpointInput, configured?: number): Pick<RouteOptions, "bodyLimit" | "config"> {
   const bounds = boundsOf(endpoint, configured);
   const { takesForm = false, keepsNumbers = false, takesBody } = endpoint;
   const config: RouteConfig = { bounds, takesForm, keepsNumbers, takesFile: takesBody !== undefined };

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import type { z } from "zod";
 import type { Caller } from "../../protocol/base/callers.ts";
-import type { Needs } from "../../protocol/base/scopes.ts";
+import type { RequiredScope } from "../../protocol/base/scopes.ts";
 import type { Services } from "./services.ts";
 import type { SseStreams } from "../stream/sse.ts";
 
@@ -40,9 +40,9 @@ export type EndpointTag =
   | "MCP"
   | "admin";
 
-type Description = {
+type EndpointDescription = {
   /** What lets a caller do this; where it depends on the body, the handler asks too. */
-  readonly needs: Needs;
+  readonly needs: RequiredScope;
   readonly summary: string;
   readonly description?: string;
   readonly tag: EndpointTag;
@@ -73,7 +73,7 @@ type Description = {
   readonly takesBody?: "any" | "form";
 };
 
-export type Endpoint = Description & {
+export type Endpoint = EndpointDescription & {
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
@@ -94,7 +94,7 @@ export function endpoint<
   Query extends z.ZodType = z.ZodUnknown,
   Body extends z.ZodType = z.ZodUnknown,
 >(
-  definition: Description & {
+  definition: EndpointDescription & {
     readonly params?: Params;
     readonly query?: Query;
     readonly body?: Body;

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { browserKeyPrefix } from "../../people/local-logins.ts";
-import { Denied } from "../../protocol/base/errors.ts";
+import { AccessDenied } from "../../protocol/base/errors.ts";
 import { type Authenticate, bearerOf, enterByKey, type AuthenticatedRequest, pageHeader } from "./entry.ts";
 import { createPeerUid } from "./loopback-peer.ts";
 import { isLoopbackHost, isOwnOrigin } from "./origins.ts";
-import type { Access, LocalOwning, ServerSettings } from "./services.ts";
+import type { Access, LocalOwner, ServerSettings } from "./services.ts";
 
 type LocalAccess = Extract<Access, { readonly mode: "local" }>;
 
@@ -41,7 +41,7 @@ export function createLocalAuthenticate(
  */
 async function enterWithKey(
   request: FastifyRequest,
-  { token, findByKey, logins }: LocalOwning,
+  { token, findByKey, logins }: LocalOwner,
   owns: AuthenticatedRequest,
 ): Promise<AuthenticatedRequest | undefined> {
   const key = bearerOf(request);
@@ -49,13 +49,13 @@ async function enterWithKey(
   if (isSame(key, token)) return owns;
   if (key.startsWith("ck_")) return enterByKey(findByKey, key);
   if (key.startsWith("ct_"))
-    throw new Denied(401, "Wrong token. This server's token changes with every start.", {
+    throw new AccessDenied(401, "Wrong token. This server's token changes with every start.", {
       code: "invalid_token",
     });
   if (!key.startsWith(browserKeyPrefix)) return undefined;
   const found = await logins.findByToken(key);
   if (found && !found.user.disabled) return { caller: owns.caller, sessionId: found.sessionId };
-  throw new Denied(401, "This browser's key has expired or was revoked. Run `./colloquy open` for a new one.", {
+  throw new AccessDenied(401, "This browser's key has expired or was revoked. Run `./colloquy open` for a new one.", {
     code: "invalid_token",
   });
 }

@@ -76,12 +76,12 @@ export async function canTellPeers(): Promise<boolean> {
   }
 }
 
-type Look = {
+type SocketTables = {
   readonly snapshot: () => Promise<string>;
   readonly readInode: (socket: Socket) => Promise<string | undefined>;
 };
 
-async function find(socket: Socket, { snapshot, readInode }: Look): Promise<number | undefined> {
+async function find(socket: Socket, { snapshot, readInode }: SocketTables): Promise<number | undefined> {
   const { remoteAddress = "", remotePort = 0, localAddress = "", localPort = 0 } = socket;
   const client = { address: plain(remoteAddress), port: remotePort };
   const server = { address: plain(localAddress), port: localPort };

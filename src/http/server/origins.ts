@@ -1,6 +1,6 @@
 import { isIPv4 } from "node:net";
 import type { FastifyRequest } from "fastify";
-import { Denied } from "../../protocol/base/errors.ts";
+import { AccessDenied } from "../../protocol/base/errors.ts";
 import type { ServerSettings } from "./services.ts";
 
 /** Who may be asked for (Host), and from which pages (Origin). */
@@ -18,9 +18,9 @@ export type OriginRules = {
  */
 export function checkLocalOrigin(request: FastifyRequest, rules: OriginRules): void {
   const { host = "", origin } = request.headers;
-  if (!isOwnHost(request, rules)) throw new Denied(403, whyNot(host, rules), { code: "host_refused" });
+  if (!isOwnHost(request, rules)) throw new AccessDenied(403, whyNot(host, rules), { code: "host_refused" });
   if (origin !== undefined && !isOwnOrigin(request) && !rules.originsAt(request.url).includes(origin))
-    throw new Denied(403, `Pages of ${origin} may not use this server; list it in server.corsOrigins.`, {
+    throw new AccessDenied(403, `Pages of ${origin} may not use this server; list it in server.corsOrigins.`, {
       code: "origin_refused",
     });
 }

@@ -1,4 +1,4 @@
-import type { Unready } from "../../protocol/base/readiness.ts";
+import type { ReadinessProblem } from "../../protocol/base/readiness.ts";
 import type { UsageView, Finding, SettingView } from "../../protocol/people/overview.ts";
 import type { AgentRegistry } from "../../protocol/agents/agents.ts";
 import type { Caller, Rights } from "../../protocol/base/callers.ts";
@@ -24,7 +24,7 @@ import type { PageFiles } from "../files/page-files.ts";
 import type { TaskCalls } from "../../tools/basic/task-calls.ts";
 import type { KeyAndUser } from "../../store/people/api-keys.ts";
 import type { Revocation } from "../../tools/mcp/sign-in/revoke.ts";
-import type { Returned } from "../../tools/mcp/sign-in/sign-ins.ts";
+import type { OAuthCallback } from "../../tools/mcp/sign-in/sign-ins.ts";
 import type { ModelRelay } from "../../tools/core/model-relay.ts";
 import type { TaigaAccess } from "../../tools/taiga/access.ts";
 import type { TaigaSessions } from "../../tools/taiga/project-choices.ts";
@@ -46,7 +46,7 @@ export type Access =
       readonly mode: "local";
       readonly owner: Caller;
       /** How the owner is told from whoever else asks on this machine; `open`: everybody is the owner. */
-      readonly owning: "open" | LocalOwning;
+      readonly owning: "open" | LocalOwner;
     }
   | {
       readonly mode: "accounts";
@@ -61,10 +61,10 @@ export type FindByKey = (
   key: string,
 ) => Promise<{ readonly user: SignedInAccount; readonly key?: KeyAndUser["key"] } | undefined>;
 
-export type LocalOwning = {
+export type LocalOwner = {
   /** `auto`: the kernel is asked whose the client is. `token`: only a key counts. */
   readonly rule: "auto" | "token";
-  /** The guests' account as it is now, cut to what everybody on this machine may. Throws Denied if nobody may ask. */
+  /** The guests' account as it is now, cut to what everybody on this machine may. Throws AccessDenied if nobody may ask. */
   readonly asker: () => Promise<Caller>;
   /** Of whoever can read the data directory. */
   readonly token: string;
@@ -116,7 +116,7 @@ export type McpSignIns = {
   /** The same for whoever the link was given to. */
   beginByLink(ticket: string): Promise<string>;
   /** Signs in the user who began it; the server's name. */
-  finish(returned: Returned): Promise<string>;
+  finish(returned: OAuthCallback): Promise<string>;
   forget(server: string, userId: string): Promise<Revocation>;
   /** Where browsers reach this server: an origin. */
   base(): string;
@@ -199,7 +199,7 @@ export type Services = {
   readonly callLog: { add(record: ModelCallRecord): void };
   readonly health: () => Promise<HealthDetails>;
   /** Why this node can't work now; undefined: it can. */
-  readonly unready: () => Unready | undefined;
+  readonly unready: () => ReadinessProblem | undefined;
   /** At stop: takes no more runs, and is over when those at work have come to their end or were handed over, and nobody is answered. */
   readonly drain: (graceMs: number, isAnswering: () => boolean) => Promise<void>;
   /** What `colloquy doctor` says of the database and its surroundings. */

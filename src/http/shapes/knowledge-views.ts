@@ -1,7 +1,7 @@
-import type { AddedView, DocumentView } from "../../protocol/knowledge/documents.ts";
+import type { DocumentResultView, DocumentView } from "../../protocol/knowledge/documents.ts";
 import type { CollectionView } from "../../protocol/knowledge/collections.ts";
 import type { CountedCollection } from "../../knowledge/documents/collections.ts";
-import type { Added } from "../../knowledge/documents/documents.ts";
+import type { DocumentResult } from "../../knowledge/documents/documents.ts";
 import type { RagDocument } from "../../store/knowledge/documents.ts";
 
 export function collectionView(view: CountedCollection, userId: string): CollectionView {
@@ -51,6 +51,6 @@ export function documentView(document: RagDocument): DocumentView {
   };
 }
 
-export function addedView({ outcome, document }: Added): AddedView {
+export function addedView({ outcome, document }: DocumentResult): DocumentResultView {
   return { outcome, document: documentView(document) };
 }

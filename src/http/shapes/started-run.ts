@@ -1,12 +1,12 @@
 import type { FastifyReply } from "fastify";
 import { formatCursor } from "../../protocol/threads/events.ts";
 import type { StartedRun } from "../../protocol/threads/run-shapes.ts";
-import type { Started } from "../../run/runs.ts";
+import type { RunStart } from "../../run/runs.ts";
 
 /** That a run was accepted, and where to find and follow it. */
 export function answerStarted(
   reply: FastifyReply,
-  { runId, threadId, cursor, pending, replayed, wrote }: Started,
+  { runId, threadId, cursor, pending, replayed, wrote }: RunStart,
 ): StartedRun {
   reply
     .code(202)

@@ -5,14 +5,14 @@ import { type SseStreams, whenClosed } from "./sse.ts";
 import type { Cursor, RunEvent } from "../../protocol/threads/events.ts";
 import type { FollowSink, FollowTarget, Runs } from "../../run/runs.ts";
 
-export type Following = {
+export type FollowHandlers = {
   /** Takes a batch; true when nothing more is wanted. */
   readonly events: (events: readonly RunEvent[], cursor: () => Cursor) => boolean;
   readonly error: (error: unknown) => void;
   readonly drained?: FollowSink["drained"];
 };
 
-type Whole = {
+type FollowDeps = {
   readonly services: { readonly runs: Runs };
   readonly reply: FastifyReply;
   readonly streams: Pick<SseStreams, "whenStopped">;
@@ -23,10 +23,10 @@ type Whole = {
  * asked has left: the run goes on.
  */
 export function followWhole(
-  { services, reply, streams }: Whole,
+  { services, reply, streams }: FollowDeps,
   run: string,
   place: Parameters<typeof followUntil>[1],
-  events: Following["events"],
+  events: FollowHandlers["events"],
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const follower = followUntil(services.runs, place, {
@@ -55,7 +55,7 @@ export function runTarget({ threadId, runId, resumedAt }: Omit<FollowTarget, "ru
 export function followUntil(
   runs: Runs,
   place: { target: FollowTarget; from: Cursor },
-  following: Following,
+  following: FollowHandlers,
 ): { close(): void } {
   let over = false;
   // until `follow` returns there is nothing to close

@@ -5,7 +5,7 @@ import { connect as connectTo, type AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import fastify from "fastify";
-import { Denied } from "../../protocol/base/errors.ts";
+import { AccessDenied } from "../../protocol/base/errors.ts";
 import { createSseStreams, type SseStream } from "./sse.ts";
 
 const streams = createSseStreams({
@@ -17,7 +17,7 @@ const streams = createSseStreams({
   async mayStay({ params }) {
     if ((params as { kind: string }).kind !== "revoked") return;
     if (unknown) throw new Error("The database is away.");
-    if (revoked) throw new Denied(401, "Gone.", { code: "invalid_api_key" });
+    if (revoked) throw new AccessDenied(401, "Gone.", { code: "invalid_api_key" });
   },
 });
 let unknown = true;

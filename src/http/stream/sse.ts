@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { ColloquyError, Denied } from "../../protocol/base/errors.ts";
+import { ColloquyError, AccessDenied } from "../../protocol/base/errors.ts";
 
 /** One open event stream. Writing to a closed one does nothing. */
 export type SseStream = {
@@ -20,7 +20,7 @@ export type SseOpening = {
   /** Makes the last events when the server stops; without it the stream is left to end by itself. */
   readonly farewell?: () => string;
   /** Makes the last events when the reader may not read on; an event `denied` when absent. */
-  readonly refusal?: (error: Denied) => string;
+  readonly refusal?: (error: AccessDenied) => string;
 };
 
 /** All open event streams of this process. */
@@ -58,7 +58,7 @@ export type SseLimits = {
 };
 
 export type SseOptions = Partial<SseLimits> & {
-  /** Throws Denied when who asked may not read on; asked every `recheckMs` for each open stream. */
+  /** Throws AccessDenied when who asked may not read on; asked every `recheckMs` for each open stream. */
   readonly mayStay?: (request: FastifyRequest) => Promise<unknown>;
 };
 
@@ -177,13 +177,13 @@ async function recheck(stream: OpenStream, mayStay: NonNullable<SseOptions["mayS
     await mayStay(stream.request);
   } catch (error) {
     // What could not be found out now is asked again at the next round.
-    if (!(error instanceof Denied)) return;
+    if (!(error instanceof AccessDenied)) return;
     const { refusal = denied } = stream.opening;
     stream.end(refusal(error));
   }
 }
 
-function denied({ code, message }: Denied): string {
+function denied({ code, message }: AccessDenied): string {
   return `event: denied\ndata: ${JSON.stringify({ error: { code, message } })}\n\n`;
 }
 

@@ -4,14 +4,14 @@ import { runCancelled, runFailed } from "./run-errors.ts";
 import { createWaitWatcher, runOf } from "./watch-waits.ts";
 
 /** How a run came out, as far as one answer goes. `text`: what it waits for, for a person. */
-export type Ending =
+export type RunEnding =
   | { readonly status: "done" }
   /** `outage`: for whoever holds the connection and can't wait with it. */
   | { readonly status: "waiting"; readonly text: string; readonly outage?: ColloquyError }
   | { readonly status: "failed" | "cancelled"; readonly error: ColloquyError };
 
 /** The run's own events of a batch, and its ending once there is one. */
-export type RunBatch = { readonly own: readonly RunEvent[]; readonly ending?: Ending };
+export type RunBatch = { readonly own: readonly RunEvent[]; readonly ending?: RunEnding };
 
 /** Picks one run out of the events of its thread. A `pending` run is behind another one, which may wait for a person. */
 export function createRunWatch(run: string, pending: boolean): (events: readonly RunEvent[]) => RunBatch {
@@ -38,7 +38,7 @@ export function createRunWatch(run: string, pending: boolean): (events: readonly
   };
 }
 
-function endingOf({ run, status, error }: Extract<RunEvent, { type: "run-end" }>): Ending {
+function endingOf({ run, status, error }: Extract<RunEvent, { type: "run-end" }>): RunEnding {
   if (status === "done") return { status };
   return { status, error: status === "cancelled" ? runCancelled(run, error) : runFailed(run, error) };
 }

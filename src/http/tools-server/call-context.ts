@@ -7,10 +7,10 @@ import { Unavailable } from "../../protocol/base/errors.ts";
 import { callIdOf } from "../../protocol/threads/items.ts";
 import { emptyAnswer, readAnswer } from "../../run/step/read-answer.ts";
 
-type CallHow = { readonly key: string; readonly signal: AbortSignal; readonly progress: (text: string) => void };
+type ContextOptions = { readonly key: string; readonly signal: AbortSignal; readonly progress: (text: string) => void };
 
 /** What a tool gets here of a call of elsewhere. Rights, approval and limits were looked at by the server that calls. */
-export function contextOf(call: ServedCall, { key, signal, progress }: CallHow): ToolContext {
+export function contextOf(call: ServedCall, { key, signal, progress }: ContextOptions): ToolContext {
   const { user, run, thread, session, answers, relay } = call;
   return {
     caller: { userId: user.id, name: user.name, role: "user", permissions: ["*"], via: "system" },

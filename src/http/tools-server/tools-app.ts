@@ -8,7 +8,7 @@ import fastify, {
   type RouteShorthandOptions,
 } from "fastify";
 import { z } from "zod";
-import { Denied, InvalidInput, messageOf, NotFound } from "../../protocol/base/errors.ts";
+import { AccessDenied, InvalidInput, messageOf, NotFound } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { SandboxState } from "../../protocol/agents/sandboxes.ts";
@@ -79,7 +79,7 @@ export function createToolsApp({ tools, token, sandbox, log }: ToolsAppOptions):
   app.addHook("onRequest", (request, _reply, done) => {
     if (token === undefined) checkLocalOrigin(request, { originsAt: () => [], hosts: [], port });
     else if (request.url !== "/health" && !isToken(request.headers.authorization))
-      throw new Denied(401, "Send the header Authorization: Bearer <TOOLS_TOKEN>.");
+      throw new AccessDenied(401, "Send the header Authorization: Bearer <TOOLS_TOKEN>.");
     done();
   });
 

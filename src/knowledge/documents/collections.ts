@@ -1,6 +1,6 @@
 import type { CollectionCounts, CollectionView, KnowledgeChoices } from "../../protocol/knowledge/collections.ts";
 import { type Caller, mayUse } from "../../protocol/base/callers.ts";
-import { Conflict, Denied, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import { Conflict, AccessDenied, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { matchesGlob } from "../../protocol/base/glob.ts";
 import { type CollectionSettings, collectionSettingsSchema } from "../../protocol/knowledge/chunks.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
@@ -54,7 +54,7 @@ export type CollectionChoices = Pick<KnowledgeChoices, "defaults" | "embeddingMo
   readonly others: readonly string[];
 };
 
-/** Collections of documents. Each verb throws NotFound for what the caller may not read, Denied for what is only the owner's. */
+/** Collections of documents. Each verb throws NotFound for what the caller may not read, AccessDenied for what is only the owner's. */
 export type Collections = {
   create(caller: Caller, collection: NewCollection): Promise<CountedCollection>;
   /** What the caller may make one with. */
@@ -124,7 +124,7 @@ export function createCollections(options: CollectionsOptions): Collections {
   async function own(caller: Caller, id: string): Promise<Collection> {
     const collection = await readable(caller, id);
     if (collection.userId !== caller.userId)
-      throw new Denied(403, `Only its owner, ${collection.owner}, may change the collection ${collection.name}.`);
+      throw new AccessDenied(403, `Only its owner, ${collection.owner}, may change the collection ${collection.name}.`);
     return collection;
   }
 
@@ -137,7 +137,7 @@ export function createCollections(options: CollectionsOptions): Collections {
   function checkModel(caller: Caller, model: string): void {
     if (mayChoose(caller, model)) return;
     const offered = ["none", defaults.embeddingModel, ...models];
-    throw new Denied(
+    throw new AccessDenied(
       403,
       `The embedding model ${model} may only be chosen by administrators; others: ${[...new Set(offered)].join(", ")}.`,
     );
@@ -169,7 +169,8 @@ export function createCollections(options: CollectionsOptions): Collections {
     async create(caller, { name, description = "", embeddingModel = defaults.embeddingModel, settings = {} }) {
       const { embeddingModel: _model, ...standard } = defaults;
       const all = checkedSettings({ ...standard, ...settings });
-      if (!mayUseCollection(caller, { name })) throw new Denied(403, `You may not use a collection named ${name}.`);
+      if (!mayUseCollection(caller, { name }))
+        throw new AccessDenied(403, `You may not use a collection named ${name}.`);
       checkModel(caller, embeddingModel);
       // What others share is no matter of this person.
       const own = (await listCollections(query, caller.userId)).filter(({ userId }) => userId === caller.userId);
@@ -223,7 +224,7 @@ export function createCollections(options: CollectionsOptions): Collections {
           { code: "reindex_needed" },
         );
       if (name !== undefined && !mayUseCollection(caller, { name }))
-        throw new Denied(403, `You may not use a collection named ${name}.`);
+        throw new AccessDenied(403, `You may not use a collection named ${name}.`);
       const shares = sharedWith && (await knownShares(query, sharedWith));
       await changeCollection(query, id, { name, description, settings: next, sharedWith: shares });
       if (next) onSettings(id);

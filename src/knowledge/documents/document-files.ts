@@ -5,14 +5,14 @@ import { basename, join, resolve, sep } from "node:path";
 import { InvalidInput, NotFound, Unavailable } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 
-export type Received = { readonly bytes: number; readonly sha256: string };
+export type FileDigest = { readonly bytes: number; readonly sha256: string };
 
 /** Originals and texts of documents: a folder for each collection, in it one for each document. */
 export type DocumentFiles = {
   /** Where something is that a row names. Throws NotFound for what would be elsewhere, Unavailable where there are no files. */
   placeOf(file: string): string;
   /** Writes what comes in; it has a place only by `keep`. Throws InvalidInput 413 `document_too_large`. */
-  receive(bytes: AsyncIterable<Uint8Array>): Promise<Incoming>;
+  receive(bytes: AsyncIterable<Uint8Array>): Promise<StagedFile>;
   /** Where the work on a document is kept until it is done; the same for the same key. */
   workFolder(document: DocumentPlace, key: string): Promise<string>;
   /** A name for a file of the document that nothing has yet, relative to the folder of all. */
@@ -33,7 +33,7 @@ export type SweptRows = {
   documents(ids: readonly string[]): Promise<ReadonlyMap<string, readonly (string | null)[]>>;
 };
 
-export type Incoming = Received & {
+export type StagedFile = FileDigest & {
   /** Where it is until it is kept or dropped. */
   readonly place: string;
   /** Moves it to the place that a row will name. */
@@ -164,7 +164,7 @@ async function removeOld(folder: string, entries: readonly string[]): Promise<vo
   }
 }
 
-async function write(place: string, bytes: AsyncIterable<Uint8Array>, most: number): Promise<Received> {
+async function write(place: string, bytes: AsyncIterable<Uint8Array>, most: number): Promise<FileDigest> {
   const hash = createHash("sha256");
   const file = await open(place, "wx", 0o600);
   let size = 0;

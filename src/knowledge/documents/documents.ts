@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { ChunkView, AddedView } from "../../protocol/knowledge/documents.ts";
+import type { ChunkView, DocumentResultView } from "../../protocol/knowledge/documents.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
@@ -22,15 +22,15 @@ import {
   requeueDocument,
 } from "../../store/knowledge/documents.ts";
 import type { Collections } from "./collections.ts";
-import type { DocumentFiles, Incoming } from "./document-files.ts";
+import type { DocumentFiles, StagedFile } from "./document-files.ts";
 import { type GivenContent, prepareWork } from "./prepared-chunks.ts";
 import { workOn } from "./staging-folder.ts";
 
 /** What became of a document that was brought. */
-export type Added = {
+export type DocumentResult = {
   readonly document: RagDocument;
   /** `unchanged`: it is there with this content; `duplicate`: this content is there under another name, which is the document's. */
-  readonly outcome: AddedView["outcome"];
+  readonly outcome: DocumentResultView["outcome"];
 };
 
 export type NewFile = {
@@ -52,18 +52,18 @@ export type GivenDocument = NewFile & {
   readonly dimension?: number | undefined;
 };
 
-/** Documents of collections. Each verb throws NotFound for what the caller may not read, Denied for what is only the owner's. */
+/** Documents of collections. Each verb throws NotFound for what the caller may not read, AccessDenied for what is only the owner's. */
 export type Documents = {
   /** Its content is kept, and queued to be read. Throws InvalidInput 413. */
-  add(caller: Caller, collectionId: string, file: NewFile): Promise<Added>;
+  add(caller: Caller, collectionId: string, file: NewFile): Promise<DocumentResult>;
   /** A document that was exported: neither read nor embedded again, if the collection would do it in the same way. */
-  import(caller: Caller, collectionId: string, document: GivenDocument): Promise<Added>;
+  import(caller: Caller, collectionId: string, document: GivenDocument): Promise<DocumentResult>;
   /** Its chunks with their text. */
   chunks(caller: Caller, id: string, page: ChunkPage): Promise<readonly ChunkView[]>;
   /** Its chunks as an export has them, a line each. */
   exportChunks(caller: Caller, id: string): Promise<AsyncIterable<string>>;
   /** What is at an address; it is fetched in its turn, also if it was before. */
-  addUrl(caller: Caller, collectionId: string, url: string): Promise<Added>;
+  addUrl(caller: Caller, collectionId: string, url: string): Promise<DocumentResult>;
   list(caller: Caller, collectionId: string, page: DocumentPage): Promise<readonly RagDocument[]>;
   get(caller: Caller, id: string): Promise<RagDocument>;
   /** Where its original is: that which is searched, else the newest. Throws NotFound if it was not fetched yet. */
@@ -111,12 +111,12 @@ export function createDocuments(options: DocumentsOptions): Documents {
   async function place(
     collection: Collection,
     file: Omit<NewFile, "bytes">,
-    incoming: Incoming,
+    incoming: StagedFile,
     given?: {
       prepare(document: { readonly id: string; readonly collectionId: string }): Promise<void>;
       readonly dimension: number | null;
     },
-  ): Promise<Added> {
+  ): Promise<DocumentResult> {
     for (let left = tries; ; left--) {
       const { sha256, bytes } = incoming;
       const before = pick(await findDocuments(query, collection.id, { name: file.name, sha256 }), file.name, sha256);
@@ -125,7 +125,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
       const path = files.newFile(document, file.name);
       await incoming.keep(path);
       const content = { file: path, sha256, bytes };
-      let added: Added | undefined;
+      let added: DocumentResult | undefined;
       try {
         await given?.prepare(document);
         added = await database.transaction(async (inside) => {
@@ -167,7 +167,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
       readonly document: { readonly id: string; readonly collectionId: string };
       readonly content: Pick<RagDocument, "file" | "sha256" | "bytes">;
     },
-  ): Promise<Added | undefined> {
+  ): Promise<DocumentResult | undefined> {
     // Locked: of two at once the second must see the first.
     await inside("select 1 from users where id = $1 for no key update", [collection.userId]);
     const { name, source } = file;
@@ -213,10 +213,10 @@ export function createDocuments(options: DocumentsOptions): Documents {
         dimension: embeddingModel === "none" ? null : (collection.dimension ?? dimension ?? null),
       };
       const file = { name: checkedName(name), source };
-      const received: Incoming[] = [];
+      const received: StagedFile[] = [];
       try {
         for (const part of [bytes, text, chunks]) received.push(await files.receive(part));
-        const [original, textPart, chunksPart] = received as [Incoming, Incoming, Incoming];
+        const [original, textPart, chunksPart] = received as [StagedFile, StagedFile, StagedFile];
         const given = { content, textFile: textPart.place, chunksFile: chunksPart.place };
         const added = await place(collection, file, original, {
           dimension: shape.dimension,
@@ -245,7 +245,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
       const { name, href } = checkedUrl(url);
       const source = { kind: "url", url: href } as const;
       const content = { file: null, sha256: null, bytes: 0 };
-      const added = await database.transaction(async (inside): Promise<Added> => {
+      const added = await database.transaction(async (inside): Promise<DocumentResult> => {
         await inside("select 1 from users where id = $1 for no key update", [collection.userId]);
         const named = (await findDocuments(inside, collection.id, { name, sha256: null })).find(
           (document) => document.name === name,
@@ -320,7 +320,7 @@ function pick(
   found: readonly RagDocument[],
   name: string,
   sha256: string | null,
-): { readonly named?: RagDocument | undefined; readonly kept?: Added } {
+): { readonly named?: RagDocument | undefined; readonly kept?: DocumentResult } {
   const named = found.find((document) => document.name === name);
   // What failed is tried again.
   if (named && named.sha256 === sha256 && named.status !== "failed")

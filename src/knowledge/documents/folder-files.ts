@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open, readdir, realpath } from "node:fs/promises";
 import { basename, join, resolve, sep } from "node:path";
-import { Denied, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import { AccessDenied, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 
 export type FolderFile = {
   /** Relative to the folder, with `/`. */
@@ -17,7 +17,7 @@ const skipped = new Set(["node_modules", "__pycache__"]);
 
 /**
  * The files of a folder of this machine that the operator allows, those in its folders too; hidden ones and links are left out.
- * Throws Denied for another folder, NotFound, InvalidInput for too many files.
+ * Throws AccessDenied for another folder, NotFound, InvalidInput for too many files.
  */
 export async function filesOfFolder(
   folder: string,
@@ -27,7 +27,7 @@ export async function filesOfFolder(
   const roots = await Promise.all(allowed.map((each) => realpath(each).catch(() => resolve(each))));
   // Also of one that is not there: what there is elsewhere is nobody's business.
   if (!roots.some((each) => isWithin(root ?? resolve(folder), each)))
-    throw new Denied(
+    throw new AccessDenied(
       403,
       allowed.length === 0
         ? "This server reads no folders of its machine: rag.folders names those that it may read."

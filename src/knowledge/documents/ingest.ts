@@ -34,7 +34,7 @@ export type IngestOptions = {
 /** Chunks of one transaction: it takes some tenths of a second. */
 const writtenAtOnce = 400;
 
-type WrittenAhead = {
+type ChunkBatch = {
   readonly collection: ChunkedCollection;
   readonly chunks: readonly EmbeddedChunk[];
   readonly signal: AbortSignal;
@@ -104,7 +104,7 @@ export async function ingest(
 export async function writeAhead(
   database: Database,
   document: Pick<LeasedDocument, "id" | "lease" | "revision">,
-  { collection, chunks, signal }: WrittenAhead,
+  { collection, chunks, signal }: ChunkBatch,
 ): Promise<void> {
   const { id: documentId, lease, revision } = document;
   while ((await removeUnfound(database.query, documentId, lease)) > 0);

@@ -45,7 +45,7 @@ const outputBytes = 4 * 1024 * 1024;
 const mostUses = 50;
 const idleMs = 10_000;
 
-type Spare = {
+type IdleParser = {
   readonly owner: string;
   readonly child: ParserProcess;
   readonly uses: number;
@@ -53,7 +53,7 @@ type Spare = {
 };
 
 export function createDocumentReader(): DocumentReader {
-  const spares = new Set<Spare>();
+  const spares = new Set<IdleParser>();
 
   function take(owner: string): { readonly child: ParserProcess; readonly uses: number } {
     for (const spare of spares) {
@@ -64,7 +64,7 @@ export function createDocumentReader(): DocumentReader {
     return { child: startChild(join(import.meta.dirname, "read-document-child.ts")), uses: 0 };
   }
 
-  function drop(spare: Spare): void {
+  function drop(spare: IdleParser): void {
     clearTimeout(spare.timer);
     spares.delete(spare);
   }
@@ -75,7 +75,7 @@ export function createDocumentReader(): DocumentReader {
       spares.delete(spare);
       child.end();
     };
-    const spare: Spare = { owner, child, uses, timer: setTimeout(end, idleMs).unref() };
+    const spare: IdleParser = { owner, child, uses, timer: setTimeout(end, idleMs).unref() };
     spares.add(spare);
   }
 

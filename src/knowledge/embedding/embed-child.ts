@@ -9,7 +9,7 @@ const [kind, place, packages] = process.argv.slice(2) as ["onnx" | "gguf", strin
 const answer = (text: EmbedAnswer) => process.send!(text);
 process.once("disconnect", () => process.exit());
 
-type Embed = (text: string) => Promise<Float32Array>;
+type EmbedText = (text: string) => Promise<Float32Array>;
 
 try {
   const embed = await (kind === "onnx" ? openOnnx() : openGguf());
@@ -53,7 +53,7 @@ type Pipeline = (
   options: { pooling: "mean"; normalize: boolean; truncation: boolean },
 ) => Promise<{ readonly data: Float32Array }>;
 
-async function openOnnx(): Promise<Embed> {
+async function openOnnx(): Promise<EmbedText> {
   const transformers = await optional("@huggingface/transformers");
   const { env, pipeline } = transformers as {
     readonly env: { allowRemoteModels: boolean; localModelPath: string };
@@ -76,7 +76,7 @@ type Llama = {
   }>;
 };
 
-async function openGguf(): Promise<Embed> {
+async function openGguf(): Promise<EmbedText> {
   const { getLlama } = (await optional("node-llama-cpp")) as {
     readonly getLlama: (options: { gpu: false; build: "never"; logLevel: string }) => Promise<Llama>;
   };

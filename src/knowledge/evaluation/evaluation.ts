@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { InvalidInput, messageOf } from "../../protocol/base/errors.ts";
 import { collectionSettingsSchema, type RetrievalMode } from "../../protocol/knowledge/chunks.ts";
-import { bootstrap, type Interval, ndcg, type Ranking, recall } from "./measures.ts";
+import { bootstrap, type Interval, ndcg, type RankedGains, recall } from "./measures.ts";
 
 const aboutSchema = z.strictObject({
   description: z.string().optional(),
@@ -74,7 +74,7 @@ export function wantedOf(
 }
 
 /** A passage is found by the first chunk that has at least half of it. */
-export function rankingOf(wanted: readonly ExpectedPassage[], found: readonly PassageLocation[]): Ranking {
+export function rankingOf(wanted: readonly ExpectedPassage[], found: readonly PassageLocation[]): RankedGains {
   const open = new Set(wanted);
   const gains = found.map(({ documentId, charStart, charEnd }) => {
     let gain = 0;
@@ -91,25 +91,25 @@ export function rankingOf(wanted: readonly ExpectedPassage[], found: readonly Pa
 }
 
 const measures = {
-  "nDCG@10": (ranking: Ranking) => ndcg(ranking, 10),
-  "recall@10": (ranking: Ranking) => recall(ranking, 10),
-  "recall@100": (ranking: Ranking) => recall(ranking, 100),
+  "nDCG@10": (ranking: RankedGains) => ndcg(ranking, 10),
+  "recall@10": (ranking: RankedGains) => recall(ranking, 10),
+  "recall@100": (ranking: RankedGains) => recall(ranking, 100),
 };
-type Measures = Readonly<Record<keyof typeof measures, Interval>>;
+type MeasureIntervals = Readonly<Record<keyof typeof measures, Interval>>;
 
-export type EvaluationRow = Measures & {
+export type EvaluationRow = MeasureIntervals & {
   readonly retrieval: RetrievalMode;
   /** nDCG@10 more than by words alone, question by question. */
   readonly gain?: Interval;
 };
 
 /** By each way to search: the mean of all questions, and how sure it is. */
-export function evaluationRows(rankings: ReadonlyMap<RetrievalMode, readonly Ranking[]>): readonly EvaluationRow[] {
+export function evaluationRows(rankings: ReadonlyMap<RetrievalMode, readonly RankedGains[]>): readonly EvaluationRow[] {
   const words = rankings.get("lexical")?.map(measures["nDCG@10"]);
   return [...rankings].map(([retrieval, ranked]) => {
     const row = Object.fromEntries(
       Object.entries(measures).map(([name, measure]) => [name, bootstrap(ranked.map(measure))]),
-    ) as Measures;
+    ) as MeasureIntervals;
     if (retrieval === "lexical" || !words) return { retrieval, ...row };
     return { retrieval, ...row, gain: bootstrap(ranked.map((each, at) => measures["nDCG@10"](each) - words[at]!)) };
   });

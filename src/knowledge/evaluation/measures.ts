@@ -1,8 +1,11 @@
 /** What was wanted is at these places of what was found: `gains[i]` is how much of it the i-th brought that none before it had. */
-export type Ranking = { readonly gains: readonly number[]; /** How much there is to find. */ readonly wanted: number };
+export type RankedGains = {
+  readonly gains: readonly number[];
+  /** How much there is to find. */ readonly wanted: number;
+};
 
 /** Normalised discounted cumulative gain: 1 if the first places hold as much as they could. */
-export function ndcg({ gains, wanted }: Ranking, depth: number): number {
+export function ndcg({ gains, wanted }: RankedGains, depth: number): number {
   if (wanted === 0) return 0;
   let found = 0;
   let best = 0;
@@ -15,7 +18,7 @@ export function ndcg({ gains, wanted }: Ranking, depth: number): number {
 }
 
 /** The share of what is wanted among the first. */
-export function recall({ gains, wanted }: Ranking, depth: number): number {
+export function recall({ gains, wanted }: RankedGains, depth: number): number {
   if (wanted === 0) return 0;
   let found = 0;
   for (const gain of gains.slice(0, depth)) found += gain;

@@ -11,7 +11,7 @@ import { createSearch } from "../../store/knowledge/search.ts";
 import { getTrace, listTraces } from "../../store/knowledge/traces.ts";
 import { startIndexKeeper } from "./index-keeper.ts";
 import { createReranker, type Reranker } from "./rerank.ts";
-import { createRetrieve, type RetrievalRequest, type RetrievalTrace, type Retrieve } from "./retrieve.ts";
+import { createRetrieve, type RetrievalRequest, type RetrievalTrace, type RetrievePassages } from "./retrieve.ts";
 
 const birds = "# Birds\n\nThe heron stands in shallow water.\n\n# Ships\n\nA frigate carries sails and guns.\n";
 const signal = new AbortController().signal;
@@ -21,7 +21,7 @@ eachDatabase((databases) => {
   let server: Server;
   let answer: unknown;
   let reranker: Reranker;
-  let retrieve: Retrieve;
+  let retrieve: RetrievePassages;
   before(async () => {
     server = createServer(async (request, response) => {
       const { documents } = (await json(request)) as { documents: string[] };

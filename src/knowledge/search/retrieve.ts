@@ -44,7 +44,7 @@ export type RetrievalTrace = Omit<TraceView, "filters" | "candidates"> & {
   readonly candidates: readonly (Candidate & Pick<CandidateView, "relevance" | "place" | "cut">)[];
 };
 
-export type Retrieved = {
+export type RetrievalResult = {
   readonly traceId: string;
   readonly passages: readonly FoundPassage[];
   readonly trace: RetrievalTrace;
@@ -63,7 +63,11 @@ export type RetrieveOptions = {
   readonly log: Log;
 };
 
-export type Retrieve = (caller: Caller, request: RetrievalRequest, signal: AbortSignal) => Promise<Retrieved>;
+export type RetrievePassages = (
+  caller: Caller,
+  request: RetrievalRequest,
+  signal: AbortSignal,
+) => Promise<RetrievalResult>;
 
 export type Traces = {
   /** Of the caller, newest first; `before` is an id, exclusive. */
@@ -77,7 +81,7 @@ export type Traces = {
 
 /** Finding passages, and how they were found. */
 export type PassageSearch = {
-  readonly retrieve: Retrieve;
+  readonly retrieve: RetrievePassages;
   readonly traces: Traces;
   /** By name: which collections may name, and which is asked where they name none. */
   readonly rerankers: { readonly names: readonly string[]; readonly standard?: string | undefined };
@@ -89,7 +93,7 @@ const standardTokens = 4000;
 const candidatesKept = 200;
 
 /** Finds passages that may answer a question, and keeps how. A foreign collection is as one that there isn't. */
-export function createRetrieve(options: RetrieveOptions): Retrieve {
+export function createRetrieve(options: RetrieveOptions): RetrievePassages {
   const { database, knowledge, search, log } = options;
   return async (caller, request, signal) => {
     const { question, filters, limit = standardPassages, tokens = standardTokens } = request;

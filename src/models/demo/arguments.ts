@@ -47,7 +47,7 @@ export function quotedIn(sentence: string): readonly string[] {
 }
 
 /** What can be put into arguments, each piece once. */
-type Supply = { readonly sentence: string; readonly texts: string[]; readonly numbers: number[] };
+type ArgumentSource = { readonly sentence: string; readonly texts: string[]; readonly numbers: number[] };
 
 /** Arguments for a tool from a sentence, by the tool's schema alone. `texts`: instead of what the sentence says. */
 export function argumentsFrom(
@@ -57,7 +57,7 @@ export function argumentsFrom(
 ): Readonly<Record<string, unknown>> {
   const quoted = texts ?? quotedIn(sentence);
   const content = contentOf(sentence, tool);
-  const supply: Supply = {
+  const supply: ArgumentSource = {
     sentence,
     texts: quoted.length > 0 ? [...quoted] : content === "" ? [] : [content],
     numbers: (sentence.match(/(?<![\w.])-?\d+(?:\.\d+)?(?!\w|\.[\w.]*\w)/g) ?? []).map(Number),
@@ -89,7 +89,7 @@ const contentNames = /^(title|name|text|content|message|query|question|search|in
 
 type ArgumentSlot = { readonly schema: JsonSchema; readonly required: boolean; readonly offered: boolean };
 
-function valueFor(name: string, plain: JsonSchema, supply: Supply, place: ArgumentSlot): unknown {
+function valueFor(name: string, plain: JsonSchema, supply: ArgumentSource, place: ArgumentSlot): unknown {
   const otherwise = () => (place.required ? schemaInstance(plain, place.schema) : undefined);
   const words = wordsOf(supply.sentence);
   if (Array.isArray(plain["enum"]))

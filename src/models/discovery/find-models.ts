@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import type { FoundModels, FoundProvider } from "../../protocol/agents/trials.ts";
-import type { Reach } from "../../protocol/agents/definitions.ts";
+import type { NetworkReach } from "../../protocol/agents/definitions.ts";
 import { isPrivateHost } from "./ask-context-size.ts";
 import { askJson, fieldOf, type Reply } from "./ask-json.ts";
 import { type Connector, createModelAgent } from "../transport/model-agent.ts";
@@ -33,12 +33,13 @@ async function askAllWays(wish: FindWish, dispatcher: Dispatcher): Promise<Found
   base.hash = "";
   const given = base.href.replace(/(?<!\/)\/+$/, "");
   const root = given.replace(/\/(v1|api)$/, "");
-  const bearer: WayToAsk["headers"] = wish.apiKey === undefined ? {} : { authorization: `Bearer ${wish.apiKey}` };
-  const ask = async (way: WayToAsk): Promise<ModelLookup> => {
+  const bearer: ModelListSource["headers"] =
+    wish.apiKey === undefined ? {} : { authorization: `Bearer ${wish.apiKey}` };
+  const ask = async (way: ModelListSource): Promise<ModelLookup> => {
     const reply = await askJson(way.url, { timeoutMs, headers: { ...way.headers, ...wish.headers }, dispatcher });
     return { ...way, ...outcomeOf(reply, way) };
   };
-  const openai = (address: string): WayToAsk => ({
+  const openai = (address: string): ModelListSource => ({
     provider: "openai",
     url: `${address}/models`,
     baseUrl: address,
@@ -46,7 +47,7 @@ async function askAllWays(wish: FindWish, dispatcher: Dispatcher): Promise<Found
     field: "id",
     headers: bearer,
   });
-  const anthropic: WayToAsk = {
+  const anthropic: ModelListSource = {
     provider: "anthropic",
     url: `${root}/v1/models?limit=1000`,
     baseUrl: root,
@@ -54,7 +55,7 @@ async function askAllWays(wish: FindWish, dispatcher: Dispatcher): Promise<Found
     field: "id",
     headers: { "anthropic-version": "2023-06-01", ...(wish.apiKey !== undefined && { "x-api-key": wish.apiKey }) },
   };
-  const ollama: WayToAsk = {
+  const ollama: ModelListSource = {
     provider: "ollama",
     url: `${root}/api/tags`,
     baseUrl: root,
@@ -78,7 +79,7 @@ async function askAllWays(wish: FindWish, dispatcher: Dispatcher): Promise<Found
   };
 }
 
-type WayToAsk = {
+type ModelListSource = {
   readonly provider: FoundProvider;
   readonly url: string;
   readonly baseUrl: string;
@@ -88,9 +89,9 @@ type WayToAsk = {
   readonly headers: Readonly<Record<string, string>>;
 };
 type LookupOutcome = { readonly outcome: string; readonly models?: readonly string[]; readonly wantsKey?: true };
-type ModelLookup = WayToAsk & LookupOutcome;
+type ModelLookup = ModelListSource & LookupOutcome;
 
-function outcomeOf(reply: Reply, { list, field }: WayToAsk): LookupOutcome {
+function outcomeOf(reply: Reply, { list, field }: ModelListSource): LookupOutcome {
   if ("problem" in reply) return { outcome: reply.detail };
   const { status, body } = reply;
   if (status === 401 || status === 403)
@@ -103,7 +104,7 @@ function outcomeOf(reply: Reply, { list, field }: WayToAsk): LookupOutcome {
   return { outcome: models.length === 1 ? "1 model" : `${models.length} models`, models };
 }
 
-export function reachOf(url: URL): Reach {
+export function reachOf(url: URL): NetworkReach {
   if (/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)$/i.test(url.hostname)) return "this machine";
   return isPrivateHost(url) ? "private network" : "internet";
 }

@@ -4,7 +4,7 @@ import { failure, settingOf } from "../transport/upstream-error.ts";
 import type { Target } from "../transport/upstream-error.ts";
 
 /** Ends waiting on our signal or on a time-out, also for packages that do not heed the signal they get. */
-export class Watch {
+export class StreamDeadline {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal;
   readonly #limits: Timeouts;

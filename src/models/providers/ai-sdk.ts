@@ -9,12 +9,12 @@ import type { FinishReason, ModelRequest, ModelStream, Usage } from "../../proto
 import { defaultTimeouts } from "../transport/adapter.ts";
 import type { Adapter, Timeouts } from "../transport/adapter.ts";
 import { callOptions } from "./ai-sdk-prompt.ts";
-import { Watch } from "./ai-sdk-watch.ts";
+import { StreamDeadline } from "./ai-sdk-watch.ts";
 import { AnswerWriter } from "../transport/answer-writer.ts";
 import type { AiSdkConfig } from "../config.ts";
 import { failure, reportedFailure, statusFailure } from "../transport/upstream-error.ts";
 import type { Target } from "../transport/upstream-error.ts";
-import { Unsendable } from "../transport/wire.ts";
+import { UnsupportedRequest } from "../transport/wire.ts";
 
 /** Any model of the AI SDK (`LanguageModelV4`) from a package the operator has installed. It is loaded at first use. */
 export function createAiSdk(config: AiSdkConfig, timeouts: Partial<Timeouts>): Adapter {
@@ -23,7 +23,7 @@ export function createAiSdk(config: AiSdkConfig, timeouts: Partial<Timeouts>): A
   let loading: Promise<LanguageModelV4> | undefined;
 
   async function* stream(request: ModelRequest, signal: AbortSignal): ModelStream {
-    const watch = new Watch(signal, limits);
+    const watch = new StreamDeadline(signal, limits);
     const answer = new AnswerWriter(request);
     let reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | undefined;
     try {
@@ -51,7 +51,7 @@ export function createAiSdk(config: AiSdkConfig, timeouts: Partial<Timeouts>): A
 
   function asModelError(error: unknown): ModelError {
     if (error instanceof ModelError) return error;
-    if (error instanceof NotLoaded || error instanceof Unsendable)
+    if (error instanceof PackageMissing || error instanceof UnsupportedRequest)
       return failure("refused", target, error.message, { cause: error });
     if (error instanceof PartError) return asModelError(error.error);
     return error instanceof Error ? thrownFailure(target, error) : reportedFailure(target, error);
@@ -84,7 +84,7 @@ function thrownFailure(target: Target, error: CallError): ModelError {
   return failure(retryable ? "unreachable" : "server", target, message, { cause: error, retryable });
 }
 
-class NotLoaded extends Error {}
+class PackageMissing extends Error {}
 
 /** An error that came as a part of the stream. */
 class PartError extends Error {
@@ -98,12 +98,15 @@ class PartError extends Error {
 async function loadModel(config: AiSdkConfig): Promise<LanguageModelV4> {
   const { package: name, export: exported } = config;
   const module = (await import(name).catch((cause: unknown) => {
-    throw new NotLoaded(`the package ${name} can't be loaded (${messageOf(cause)}). Install it: npm install ${name}`, {
-      cause,
-    });
+    throw new PackageMissing(
+      `the package ${name} can't be loaded (${messageOf(cause)}). Install it: npm install ${name}`,
+      {
+        cause,
+      },
+    );
   })) as Record<string, unknown>;
   const model = modelIn(module[exported], config);
-  if (!model) throw new NotLoaded(`${name} exports no ${exported} that gives a LanguageModelV4`);
+  if (!model) throw new PackageMissing(`${name} exports no ${exported} that gives a LanguageModelV4`);
   return model;
 }
 

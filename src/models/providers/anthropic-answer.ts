@@ -1,15 +1,15 @@
 import type { FinishReason, Usage } from "../../protocol/agents/models.ts";
 import type { AnswerWriter } from "../transport/answer-writer.ts";
 import { argumentsObject } from "./request-values.ts";
-import { StreamCutOff, NotTheProtocol, Reported, objectOf } from "../transport/wire.ts";
+import { StreamCutOff, NotTheProtocol, ProviderError, objectOf } from "../transport/wire.ts";
 import type { AnswerReader } from "../transport/wire.ts";
 
 /** Blocks of thinking with their signatures: the provider wants them back before the calls they led to. */
-type Opaque = { readonly provider: "anthropic"; readonly blocks: readonly object[] };
+type AnthropicThinking = { readonly provider: "anthropic"; readonly blocks: readonly object[] };
 
 /** The thinking blocks in an assistant message's `opaque`, if it comes from this provider. */
 export function thinkingOf(opaque: unknown): readonly object[] {
-  const { provider, blocks } = (opaque ?? {}) as Partial<Opaque>;
+  const { provider, blocks } = (opaque ?? {}) as Partial<AnthropicThinking>;
   return provider === "anthropic" && Array.isArray(blocks) ? blocks : [];
 }
 
@@ -100,15 +100,15 @@ export class AnthropicReader implements AnswerReader {
       case "message_stop":
         return this.#finish();
       case "error":
-        throw new Reported(event.error);
+        throw new ProviderError(event.error);
       default: // `ping`, and what later versions add
-        if (event.error) throw new Reported(event.error);
+        if (event.error) throw new ProviderError(event.error);
     }
   }
 
   whole(body: unknown): void {
     const { type, error, content, usage, stop_reason } = objectOf(body) as AnthropicPayload;
-    if (type === "error" || error) throw new Reported(error);
+    if (type === "error" || error) throw new ProviderError(error);
     if (!Array.isArray(content)) throw new NotTheProtocol("a message without content");
     for (const [index, block] of (content as (AnthropicBlock | null)[]).entries()) {
       this.#open.set(index, this.#openBlock(block ?? {}));
@@ -197,7 +197,8 @@ export class AnthropicReader implements AnswerReader {
     if (this.paused) return;
     const reason = isPause && this.#calls > 0 ? "calls" : (finishReasons.get(this.#reason) ?? "other");
     const thinking = this.#content.filter(isThinking);
-    const opaque: Opaque | undefined = thinking.length > 0 ? { provider: "anthropic", blocks: thinking } : undefined;
+    const opaque: AnthropicThinking | undefined =
+      thinking.length > 0 ? { provider: "anthropic", blocks: thinking } : undefined;
     this.#answer.finish(reason === "calls" && this.#forCaller === 0 ? "stop" : reason, sumOf(this.#usages), opaque);
   }
 }

@@ -13,7 +13,7 @@ import { ndjson } from "../transport/framing.ts";
 import { createHttpAdapter } from "../transport/http-adapter.ts";
 import type { ModelTransport } from "../transport/http-adapter.ts";
 
-import { StreamCutOff, NotTheProtocol, Reported, Unsendable, objectOf } from "../transport/wire.ts";
+import { StreamCutOff, NotTheProtocol, ProviderError, UnsupportedRequest, objectOf } from "../transport/wire.ts";
 import type { AnswerReader } from "../transport/wire.ts";
 
 export const ollamaBaseUrl = "http://localhost:11434";
@@ -134,7 +134,7 @@ function messageField(message: ModelMessage): object {
 
 function bytesOf(url: string): string {
   const image = dataUrl(url);
-  if (!image) throw new Unsendable("Ollama takes images only as data: URLs");
+  if (!image) throw new UnsupportedRequest("Ollama takes images only as data: URLs");
   return image.data;
 }
 
@@ -147,7 +147,7 @@ type OllamaPayload = {
   eval_count?: unknown;
 };
 type OllamaMessage = { content?: unknown; thinking?: unknown; tool_calls?: unknown };
-type Call = { id?: unknown; function?: { name?: unknown; arguments?: unknown } | null };
+type OllamaCall = { id?: unknown; function?: { name?: unknown; arguments?: unknown } | null };
 
 class OllamaReader implements AnswerReader {
   readonly complete = false;
@@ -159,7 +159,7 @@ class OllamaReader implements AnswerReader {
 
   event(payload: unknown): void {
     const { error, message, done, done_reason, prompt_eval_count, eval_count } = objectOf(payload) as OllamaPayload;
-    if (error) throw new Reported(error);
+    if (error) throw new ProviderError(error);
     if (message) this.#message(message);
     if (done !== true) return;
     const counted = typeof prompt_eval_count === "number" && typeof eval_count === "number";
@@ -180,7 +180,7 @@ class OllamaReader implements AnswerReader {
     if (typeof thinking === "string") this.#answer.reasoning(thinking);
     if (typeof content === "string") this.#answer.text(content);
     if (!Array.isArray(tool_calls)) return;
-    for (const call of tool_calls as (Call | null)[]) {
+    for (const call of tool_calls as (OllamaCall | null)[]) {
       const name = call?.function?.name;
       if (typeof name !== "string" || name === "") throw new NotTheProtocol("a tool call without a name");
       const given = call?.function?.arguments ?? {};

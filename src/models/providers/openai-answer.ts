@@ -1,6 +1,6 @@
 import type { FinishReason, Usage } from "../../protocol/agents/models.ts";
 import type { AnswerWriter } from "../transport/answer-writer.ts";
-import { StreamCutOff, NotTheProtocol, Reported, objectOf } from "../transport/wire.ts";
+import { StreamCutOff, NotTheProtocol, ProviderError, objectOf } from "../transport/wire.ts";
 import type { AnswerReader } from "../transport/wire.ts";
 
 /** What may stand in a chunk or a message; every value is checked where it is used. */
@@ -42,7 +42,7 @@ export class OpenAiReader implements AnswerReader {
       return this.end();
     }
     const { error, usage, choices } = objectOf(payload) as OpenAiPayload;
-    if (error) throw new Reported(error);
+    if (error) throw new ProviderError(error);
     if (usage) this.#usage = usageOf(usage) ?? this.#usage;
     const choice = choices?.[0];
     if (!choice) return;
@@ -56,7 +56,7 @@ export class OpenAiReader implements AnswerReader {
 
   whole(body: unknown): void {
     const { error, usage, choices } = objectOf(body) as OpenAiPayload;
-    if (error) throw new Reported(error);
+    if (error) throw new ProviderError(error);
     const choice = choices?.[0];
     if (!choice?.message) throw new NotTheProtocol("an answer without choices");
     this.#usage = usageOf(usage);

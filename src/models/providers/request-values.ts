@@ -11,7 +11,7 @@ export function argumentsObject(text: string): object {
 }
 import { createHash } from "node:crypto";
 import { isJsonObject, parseExactly } from "../../protocol/base/exact-json.ts";
-import { Unsendable } from "../transport/wire.ts";
+import { UnsupportedRequest } from "../transport/wire.ts";
 
 /** A call id as every provider takes it. Ours go out as they are; a foreign one in another form goes out as its hash. */
 export function outgoingCallId(id: string): string {
@@ -23,6 +23,6 @@ export function outgoingCallId(id: string): string {
 export function dataUrl(url: string): { readonly mediaType: string; readonly data: string } | undefined {
   if (!url.startsWith("data:")) return undefined;
   const match = /^data:([^;,]+)(?:;[^;,]+)*;base64,/.exec(url);
-  if (!match) throw new Unsendable("a data: URL of an image must be base64 and name its media type");
+  if (!match) throw new UnsupportedRequest("a data: URL of an image must be base64 and name its media type");
   return { mediaType: match[1]!, data: url.slice(match[0].length) };
 }

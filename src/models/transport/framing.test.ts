@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ndjson, serverSentEvents } from "./framing.ts";
-import type { Framing } from "./framing.ts";
+import type { FrameReader } from "./framing.ts";
 import { LineBuffer, LineTooLong } from "./lines.ts";
 
 /** Small and repeatable, so that a failure can be run again. */
@@ -13,7 +13,7 @@ function random(seed: number): (below: number) => number {
   };
 }
 
-function read(framing: Framing, chunks: readonly Buffer[]): void {
+function read(framing: FrameReader, chunks: readonly Buffer[]): void {
   const lines = new LineBuffer(1 << 20);
   for (const chunk of chunks) framing.push(lines.push(chunk));
   framing.end(lines.rest());

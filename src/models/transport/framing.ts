@@ -4,14 +4,14 @@ import { LineTooLong, eachLine } from "./lines.ts";
 const longestEvent = 8 << 20;
 
 /** Finds the payloads in text that comes in whole lines. */
-export type Framing = {
+export type FrameReader = {
   push(text: string): void;
   /** Takes what stands after the last line end, or was never closed by an empty line. */
   end(rest: string): void;
 };
 
 /** One JSON text per line. */
-export function ndjson(payload: (data: string) => void): Framing {
+export function ndjson(payload: (data: string) => void): FrameReader {
   const line = (text: string) => {
     if (text !== "" && text.trim() !== "") payload(text);
   };
@@ -19,7 +19,7 @@ export function ndjson(payload: (data: string) => void): Framing {
 }
 
 /** Server-sent events; only their data counts, since every provider repeats the event's name inside it. */
-export function serverSentEvents(payload: (data: string) => void): Framing {
+export function serverSentEvents(payload: (data: string) => void): FrameReader {
   let data: string | undefined;
   const line = (text: string) => {
     if (text === "") {

@@ -11,7 +11,7 @@ import { HttpExchange } from "./http-exchange.ts";
 import { LineBuffer, LineTooLong } from "./lines.ts";
 import { failure, reportedFailure, statusFailure } from "./upstream-error.ts";
 import type { Target } from "./upstream-error.ts";
-import { StreamCutOff, NotTheProtocol, Reported, Unsendable } from "./wire.ts";
+import { StreamCutOff, NotTheProtocol, ProviderError, UnsupportedRequest } from "./wire.ts";
 import type { AnswerReader, Wire } from "./wire.ts";
 
 const longestLine = 8 << 20;
@@ -83,7 +83,7 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
     try {
       return wire.body(request, leftOut);
     } catch (error) {
-      throw error instanceof Unsendable ? failure("refused", target, error.message) : error;
+      throw error instanceof UnsupportedRequest ? failure("refused", target, error.message) : error;
     }
   }
 
@@ -138,7 +138,7 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
 
   function asModelError(error: unknown): ModelError {
     if (error instanceof ModelError) return error;
-    if (error instanceof Reported) return reportedFailure(target, error.error);
+    if (error instanceof ProviderError) return reportedFailure(target, error.error);
     if (error instanceof StreamCutOff) return failure("cut", target, "the answer broke off before its end mark");
     if (error instanceof NotTheProtocol || error instanceof LineTooLong) {
       return failure("garbage", target, `not the protocol of provider ${wire.provider}: ${error.message}`);

@@ -1,14 +1,14 @@
 import type { ModelRequest } from "../../protocol/agents/models.ts";
 import type { LeftOut } from "./adapter.ts";
 import type { AnswerWriter } from "./answer-writer.ts";
-import type { Framing } from "./framing.ts";
+import type { FrameReader } from "./framing.ts";
 
 /** A provider's wire over HTTP: how a request is written and an answer read. No I/O. */
 export interface Wire {
   readonly provider: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly framing: (payload: (data: string) => void) => Framing;
+  readonly framing: (payload: (data: string) => void) => FrameReader;
   /** Throws Unsendable. */
   body(request: ModelRequest, leftOut: LeftOut): object;
   reader(answer: AnswerWriter, request: ModelRequest, leftOut: LeftOut): AnswerReader;
@@ -33,7 +33,7 @@ export interface AnswerReader {
 }
 
 /** The provider reports an error inside its answer. */
-export class Reported extends Error {
+export class ProviderError extends Error {
   readonly error: unknown;
   constructor(error: unknown) {
     super("the provider reported an error");
@@ -45,7 +45,7 @@ export class Reported extends Error {
 export class NotTheProtocol extends Error {}
 
 /** A request that this provider's wire can't carry. */
-export class Unsendable extends Error {}
+export class UnsupportedRequest extends Error {}
 
 /** The answer ended without its end mark. */
 export class StreamCutOff extends Error {}

@@ -65,7 +65,7 @@ export type DefinedAgent = DefinedView & Shape<typeof agentDoingSchema>;
 
 export const reaches = ["this machine", "private network", "internet"] as const;
 /** How far an address is: on this machine, in a network that is not the internet (as far as its name says), or there. */
-export type Reach = (typeof reaches)[number];
+export type NetworkReach = (typeof reaches)[number];
 
 const modelHealthSchema = z.object({
   lastUsedAt: timeSchema,

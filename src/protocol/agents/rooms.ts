@@ -101,7 +101,7 @@ export const startedInRoomSchema = z.object({
 export type StartedInRoom = Shape<typeof startedInRoomSchema>;
 
 export const interruptedSchema = z.object({ interrupted: z.array(idSchema).describe("Runs of turns") });
-export type Interrupted = Shape<typeof interruptedSchema>;
+export type InterruptionView = Shape<typeof interruptedSchema>;
 
 /** Who of the people looks at the room, beside what happens in it. */
 export const presenceSchema = z.object({
@@ -109,4 +109,4 @@ export const presenceSchema = z.object({
   people: z.array(z.object({ handle: z.string(), present: z.boolean() })),
 });
 export type PresenceEvent = Shape<typeof presenceSchema>;
-export type Present = PresenceEvent["people"][number];
+export type PresentPerson = PresenceEvent["people"][number];

@@ -1,9 +1,9 @@
-import { Denied, type NotFound } from "./errors.ts";
+import { AccessDenied, type NotFound } from "./errors.ts";
 import { matchesGlob } from "./glob.ts";
 import {
   coverAdmin,
   isForAdmins,
-  type Needs,
+  type RequiredScope,
   permissionsOf,
   type Scope,
   scopes,
@@ -34,7 +34,7 @@ export type Caller = {
   /** It may touch only what was begun with this key. */
   readonly only?: string;
   /** Where it works in other systems, by the system's name, for this piece of work. */
-  readonly elsewhere?: Readonly<Record<string, Standing>>;
+  readonly elsewhere?: Readonly<Record<string, ExternalProject>>;
   /** It acts for somebody else in a room, and only for that. */
   readonly authority?: RoomAuthority;
   /** The root run that it works in; what it handed over to sign in elsewhere is kept with that. */
@@ -51,7 +51,7 @@ export type RoomAuthority = {
 };
 
 /** What a caller works on in another system, and as whom; never a secret. */
-export type Standing = {
+export type ExternalProject = {
   /** A project, as the system names it. */
   readonly place: string;
   /** A name for what it signs in with; absent: the operator's account there. */
@@ -62,7 +62,7 @@ export type Standing = {
 export type Rights = Pick<Caller, "role" | "permissions">;
 
 /** Kinds of things whose use groups grant and keys are cut to, each thing by its name. */
-type Granted = "agent" | "model" | "tool" | "collection" | "room";
+type GrantableKind = "agent" | "model" | "tool" | "collection" | "room";
 
 /** A name or glob that a group may grant and a key may be cut to. People name collections and rooms as they like. */
 export const permissionPattern =
@@ -100,7 +100,10 @@ export function isAsker({ via, scopes: held }: Pick<Caller, "via" | "scopes">): 
 }
 
 /** Whether a caller may do this, of what its account may. */
-export function mayDo({ role, scopes: held, key }: Pick<Caller, "role" | "scopes" | "key">, needs: Needs): boolean {
+export function mayDo(
+  { role, scopes: held, key }: Pick<Caller, "role" | "scopes" | "key">,
+  needs: RequiredScope,
+): boolean {
   if (needs === "nothing") return true;
   if (needs === "account" && key !== undefined) return false;
   if (!held) return role === "admin" || !isForAdmins(needs);
@@ -112,7 +115,7 @@ export function mayDo({ role, scopes: held, key }: Pick<Caller, "role" | "scopes
  * conversation hears what was said in it, so that asking too is held to a key's own, unless it may write in all. All that guests
  * have was begun by asking.
  */
-export function heldTo(caller: Caller, needs: Needs): Caller | undefined {
+export function heldTo(caller: Caller, needs: RequiredScope): Caller | undefined {
   const { only: _, ...whole } = caller;
   if (isAsker(caller) && typeof needs !== "string" && needs.includes("own")) return whole;
   const isOwn = caller.scopes?.includes("ask") === true && caller.key !== undefined;
@@ -137,9 +140,9 @@ export function asAdminHere(caller: Caller): Caller {
 }
 
 /** Why something is not there for this caller: the same, whether it is not there at all or is not its key's own. */
-export function unseen({ only }: Pick<Caller, "only">, absent: NotFound): NotFound | Denied {
+export function unseen({ only }: Pick<Caller, "only">, absent: NotFound): NotFound | AccessDenied {
   if (only === undefined) return absent;
-  return new Denied(
+  return new AccessDenied(
     403,
     "This API key did not start it. To access what else the account started, the key needs the scope threads:read or threads:write.",
     { code: "insufficient_scope" },
@@ -161,7 +164,7 @@ export function holds({ permissions }: Pick<Caller, "permissions">, wanted: read
 }
 
 /** Whether a caller may use the thing of this name; with the name `*`, all of the kind. */
-export function mayUse(caller: Pick<Caller, "permissions">, kind: Granted, name: string): boolean {
+export function mayUse(caller: Pick<Caller, "permissions">, kind: GrantableKind, name: string): boolean {
   return holds(caller, [`${kind}:${name}`]);
 }
 

@@ -46,7 +46,7 @@ export class NotFound extends ColloquyError {
 }
 
 /** 401 (who are you) or 403 (you may not). */
-export class Denied extends ColloquyError {
+export class AccessDenied extends ColloquyError {
   constructor(status: 401 | 403, message: string, options?: ErrorOptions & { code?: string }) {
     super(options?.code ?? (status === 401 ? "unauthorized" : "forbidden"), status, message, options);
   }

@@ -5,4 +5,4 @@ export const unreadySchema = z.object({
   code: z.enum(["stopping", "database_silent"]),
   message: z.string(),
 });
-export type Unready = Readonly<z.infer<typeof unreadySchema>>;
+export type ReadinessProblem = Readonly<z.infer<typeof unreadySchema>>;

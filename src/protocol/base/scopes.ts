@@ -35,7 +35,7 @@ export type Scope = (typeof scopes)[number];
  * What a request needs of its caller. `nothing`: whoever may come in at all. `account`: keys, logins and what is personal,
  * which no scope lets do. Of a list one is enough; `own` in it lets a key that may ask touch what it began itself.
  */
-export type Needs = "nothing" | "account" | Scope | readonly (Scope | "own")[];
+export type RequiredScope = "nothing" | "account" | Scope | readonly (Scope | "own")[];
 
 /** What is open to everybody on this machine, in an account that is not the owner's. */
 export const askerScopes: readonly string[] = ["ask", "tasks:read", "tasks:write"];
@@ -115,12 +115,12 @@ export function coverAdmin(held: readonly Scope[]): boolean {
 }
 
 /** Which scopes a request can be let in by; with none, no scope lets it in. */
-export function scopesFor(needs: Needs): readonly Scope[] {
+export function scopesFor(needs: RequiredScope): readonly Scope[] {
   if (typeof needs !== "string") return needs.filter((need) => need !== "own");
   return needs === "nothing" || needs === "account" ? [] : [needs];
 }
 
 /** Whether only admins may at all. */
-export function isForAdmins(needs: Needs): boolean {
+export function isForAdmins(needs: RequiredScope): boolean {
   return typeof needs === "string" && isAdminScope(needs);
 }

@@ -45,7 +45,7 @@ export const addedSchema = z.object({
     .describe("`duplicate`: this content is there under the name of the document that is told"),
   document: documentSchema,
 });
-export type AddedView = Shape<typeof addedSchema>;
+export type DocumentResultView = Shape<typeof addedSchema>;
 
 /** What became of several. */
 export const allAddedSchema = z.object({
@@ -56,7 +56,7 @@ export const allAddedSchema = z.object({
     .describe("What could not be added, and why; the rest was"),
   removed: z.int().optional().describe("Documents of the folder whose files are gone"),
 });
-export type AllAdded = Shape<typeof allAddedSchema>;
+export type DocumentResultsView = Shape<typeof allAddedSchema>;
 
 /** A verbatim slice of a document's text, as people read it. */
 export const chunkSchema = z.object({

@@ -38,7 +38,7 @@ const takeSchema = z.object({
   over: z.boolean().describe("It was taken over from a process that had died"),
 });
 /** A process took the run. */
-export type Take = Shape<typeof takeSchema>;
+export type TakeView = Shape<typeof takeSchema>;
 
 const tracedRunSchema = runSchema.extend({
   parentCall: z.string().nullable().describe("Which call of its parent it stands for: `step.index`"),

@@ -69,7 +69,7 @@ export type RunDefinition = {
   /** Nobody is there to be asked whether something may leave after text from outside was read: a clock began it. */
   readonly unattended?: true;
   /** Of a delegated run: what its ancestors work on, the root first. */
-  readonly path?: readonly Errand[];
+  readonly path?: readonly DelegationKey[];
 };
 
 /** An agent that works for another, with the names of the tools that it may use itself. */
@@ -84,6 +84,6 @@ export type RunOrigin = {
 };
 
 /** Who was asked to do what; the task as a hash. */
-export type Errand = { readonly agent: string; readonly task: string };
+export type DelegationKey = { readonly agent: string; readonly task: string };
 
 export type ThreadRecord = ThreadView & { readonly userId: string; readonly hidden: boolean };

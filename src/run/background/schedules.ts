@@ -8,7 +8,7 @@ import type { MissedPolicy } from "../../protocol/threads/schedules.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { cronOf, cronOfEvery } from "./cron.ts";
 import { startRun } from "../verbs/start-run.ts";
-import type { Started, StartInput } from "../runs.ts";
+import type { RunStart, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { entryOf, inputOf, noteFiring, scheduleColumns, type ScheduleRow, toSchedule } from "./schedule-rows.ts";
 import { createHash } from "node:crypto";
@@ -42,7 +42,7 @@ export type Schedules = {
   /** What such a time means: as cron, and when it would be next. Throws InvalidInput. */
   times(time: ScheduleTiming): { readonly cron: string; readonly next: readonly Date[] };
   /** Starts its run now, whether it is enabled or not. */
-  runNow(caller: Caller, id: string, idempotency?: StartInput["idempotency"]): Promise<Started>;
+  runNow(caller: Caller, id: string, idempotency?: StartInput["idempotency"]): Promise<RunStart>;
 };
 
 /** `begin`: from then on times are kept. */

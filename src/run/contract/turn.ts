@@ -14,7 +14,7 @@ import type { StrategySettings } from "../../protocol/agents/strategies.ts";
 import type { ToolResult } from "../../protocol/agents/tools.ts";
 import type { MessageBlock } from "../log/message-blocks.ts";
 import type { Fold } from "../log/fold.ts";
-import type { Voice } from "../log/room-voice.ts";
+import type { RoomVoice } from "../log/room-voice.ts";
 
 /** What a strategy found in a text of its own protocol. Calls become the step's calls; without them `answer` is the answer. */
 export type ParsedAnswer = {
@@ -50,7 +50,7 @@ export type StepOptions = {
   /** Messages before the run's own input, at most, instead of the strategy's setting. */
   readonly pastMessages?: number;
   /** It is one of several that speak; an answer that is only a pass ends the run without a message. */
-  readonly voice?: Voice;
+  readonly voice?: RoomVoice;
   /** A past that is too long is cut, not summarised. */
   readonly withoutSummary?: boolean;
 };

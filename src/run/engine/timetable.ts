@@ -23,11 +23,11 @@ export type Timetable = {
    * Begins to call `fire` for each time that comes; if it throws, it is called again with the same occurrence. Before, the
    * timetable is made to hold exactly what `wanted` gives: a database may have been imported.
    */
-  begin(wanted: () => Promise<readonly TimetableEntry[]>, fire: Fire): Promise<void>;
+  begin(wanted: () => Promise<readonly TimetableEntry[]>, fire: OnOccurrence): Promise<void>;
   stop(): Promise<void>;
 };
 
-type Fire = (key: string, occurrence: string) => Promise<void>;
+type OnOccurrence = (key: string, occurrence: string) => Promise<void>;
 
 const queue = "schedules";
 
@@ -62,7 +62,7 @@ export async function createTimetable(boss: PgBoss): Promise<Timetable> {
     return boss.previewSchedule(cron, { tz, from, count: 1 })[0]! <= createdOn;
   }
 
-  async function fireAll(jobs: readonly JobWithMetadata<{ key: string }>[], fire: Fire) {
+  async function fireAll(jobs: readonly JobWithMetadata<{ key: string }>[], fire: OnOccurrence) {
     return Promise.all(
       jobs.map(async (job) => {
         const { id, data } = job;

@@ -5,11 +5,11 @@ import { jsonText } from "../../protocol/base/json-text.ts";
 import type { RunDefinition, RunOrigin } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { insertItemsSql, itemsParameter, placeItems, type ItemPosition } from "../log/rows.ts";
-import type { Started } from "../runs.ts";
+import type { RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 /** Everything a run begins with, fixed before the first statement; what waits in `pending` is this, as JSON. */
-export type Beginning = {
+export type NewRun = {
   readonly runId: string;
   readonly jobId: string;
   readonly threadId: string;
@@ -33,8 +33,8 @@ export type Beginning = {
   } | null;
 };
 
-/** Undefined: the thread has a live run, or messages that came before this one. Throws KeyUsed. */
-export async function accept(runtime: Runtime, beginning: Beginning): Promise<ItemPosition | undefined> {
+/** Undefined: the thread has a live run, or messages that came before this one. Throws IdempotencyKeyTaken. */
+export async function accept(runtime: Runtime, beginning: NewRun): Promise<ItemPosition | undefined> {
   return runtime.database.transaction(async (query) => {
     const place = await insertBeginning(query, beginning, { behindPending: true });
     if (place)
@@ -48,9 +48,9 @@ export async function accept(runtime: Runtime, beginning: Beginning): Promise<It
 }
 
 /** The Idempotency-Key names another run already. Thrown, so that nothing of this one is kept. */
-export class KeyUsed extends Error {}
+export class IdempotencyKeyTaken extends Error {}
 
-export function accepted(runtime: Runtime, beginning: Beginning, place: ItemPosition): Started {
+export function accepted(runtime: Runtime, beginning: NewRun, place: ItemPosition): RunStart {
   runtime.feeds.publish(beginning.threadId, placeItems(beginning.items, place));
   runtime.engine.wake();
   const history = beginning.items.filter((item) => item.run === null).length;
@@ -69,7 +69,7 @@ export function accepted(runtime: Runtime, beginning: Beginning, place: ItemPosi
  */
 export async function insertBeginning(
   query: Query,
-  beginning: Beginning,
+  beginning: NewRun,
   { behindPending }: { behindPending: boolean },
 ): Promise<ItemPosition | undefined> {
   const { runId, jobId, threadId, caller, definition, items, secrets, idempotency, newThread, after, ownerId, origin } =
@@ -125,7 +125,7 @@ export async function insertBeginning(
     `with ${parts.join(",\n")}\nselect first, parent, exists (select 1 from k) as fresh from t`,
     values,
   );
-  if (row && !row.fresh) throw new KeyUsed();
+  if (row && !row.fresh) throw new IdempotencyKeyTaken();
   return row && { threadId, firstSeq: row.first, parent: row.parent, time };
 }
 

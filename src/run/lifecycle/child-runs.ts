@@ -10,7 +10,7 @@ import { sha256 } from "./accept.ts";
 import type { RunOwner, RunEnd } from "../log/append.ts";
 import { giveBackSql } from "../log/give-back.ts";
 import { insertItemsSql, itemsParameter, waitsNoMore } from "../log/rows.ts";
-import { takenOf, takenColumns, type Taken, type TakenRow, tookSql, userColumns } from "./take-run.ts";
+import { takenOf, takenColumns, type TakenRun, type TakenRow, tookSql, userColumns } from "./take-run.ts";
 
 /** A run within another: it works inside its root's job, in a hidden thread, within its root's limits. */
 export type ChildRunState = {
@@ -20,7 +20,7 @@ export type ChildRunState = {
   readonly error: RunEnd["error"] | null;
 };
 
-export type ChildBeginning = {
+export type NewChildRun = {
   /** Which call of the parent it stands for; the same one again is the same child. */
   readonly call: string;
   readonly title: string;
@@ -36,7 +36,7 @@ export type ChildBeginning = {
 export async function ensureChild(
   query: Query,
   parent: RunOwner,
-  { call, title, definition, caller, content, files = [], history = [] }: ChildBeginning,
+  { call, title, definition, caller, content, files = [], history = [] }: NewChildRun,
 ): Promise<ChildRunState | undefined> {
   const runId = newId();
   const items = [
@@ -99,7 +99,7 @@ export async function takeChild(
   database: Database,
   node: string,
   { childId, root }: { readonly childId: string; readonly root: Pick<RunOwner, "runId" | "epoch"> },
-): Promise<Taken | undefined> {
+): Promise<TakenRun | undefined> {
   const [row] = await database.query<TakenRow>(
     `with r as (
        update runs set epoch = epoch + 1, status = 'running', ${waitsNoMore}, node = $4, started_at = coalesce(started_at, now()),
@@ -135,13 +135,13 @@ export function askedCall(step: string, request: string): string {
 const isAsked = "parent_call like '% asks %'";
 
 /** What the runs below one wait for; `retryMs`: until the first of them goes on by itself. */
-export type WaitBelow = { readonly reason: WaitReason; readonly retryMs?: number };
+export type ChildrenWait = { readonly reason: WaitReason; readonly retryMs?: number };
 
 /**
  * `ready`: a run that this one delegated, or one below it, has work again. Else what they wait for. For a transaction that has
  * the root locked.
  */
-export async function stateBelow(query: Query, runId: string): Promise<"ready" | WaitBelow | undefined> {
+export async function stateBelow(query: Query, runId: string): Promise<"ready" | ChildrenWait | undefined> {
   const rows = await query<{ status: RunStatus; wait_reason: WaitReason; retry_ms: number | null }>(
     `with recursive below as (
        select id, status, wait_reason, retry_at from runs where parent_run = $1 and not ${isAsked}

@@ -2,14 +2,14 @@ import { LostRun } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { Item, NewItem } from "../../protocol/threads/items.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { append, type Appended, type AppendExtras, type RunOwner, type RunEnd } from "../log/append.ts";
+import { append, type AppendResult, type AppendExtras, type RunOwner, type RunEnd } from "../log/append.ts";
 import { lockBelow } from "./child-runs.ts";
 import { printedIn, resultItem, type CallItem } from "../log/call-items.ts";
 import { callKey } from "../log/fold.ts";
 import { isOpen, itemColumns, toItem, type ItemRow } from "../log/rows.ts";
 
 /** `below`: what was appended to the threads of the runs that ended with it. */
-export type RunEndAppend = Appended & {
+export type RunEndAppend = AppendResult & {
   readonly below: readonly { readonly threadId: string; readonly items: readonly Item[] }[];
 };
 

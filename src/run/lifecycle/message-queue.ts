@@ -1,11 +1,11 @@
 import { InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { accepted, insertBeginning, KeyUsed, liveRootSql, type Beginning } from "./accept.ts";
+import { accepted, insertBeginning, IdempotencyKeyTaken, liveRootSql, type NewRun } from "./accept.ts";
 import type { RunEnd } from "../log/append.ts";
 import { endItem } from "./end-run.ts";
 import { insertItemsSql, itemsParameter, placeItems, type ItemPosition } from "../log/rows.ts";
-import type { Started, StartInput } from "../runs.ts";
+import type { RunStart, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { deliveriesOf } from "./webhook-signals.ts";
 import { violatedConstraint } from "../../store/driver/sql-state.ts";
@@ -16,13 +16,13 @@ const mostPending = 100;
  * Lets a message wait behind the thread's live run. `free`: that run has ended meanwhile, so the message can start at once.
  * `told`: its id is an item already. The thread is locked by a statement of its own before the look at its runs, so the end
  * of a run can't be missed; nor can its wait, so with `showQuestions` nothing is queued behind a run that waits for a person,
- * and that run is returned instead. Throws KeyUsed.
+ * and that run is returned instead. Throws IdempotencyKeyTaken.
  */
 export async function queueBehind(
   runtime: Runtime,
-  beginning: Beginning,
+  beginning: NewRun,
   { showQuestions = false }: Pick<StartInput, "showQuestions"> = {},
-): Promise<Started | "free" | "told"> {
+): Promise<RunStart | "free" | "told"> {
   const { runId, threadId, caller, idempotency } = beginning;
   const messageId = beginning.items.at(-1)!.id;
   const queued = await runtime.database.transaction(async (query) => {
@@ -37,7 +37,7 @@ export async function queueBehind(
       [threadId, messageId, caller.userId, idempotency?.key ?? null],
     );
     if (seen!.told) return "told";
-    if (seen!.keyed) throw new KeyUsed();
+    if (seen!.keyed) throw new IdempotencyKeyTaken();
     if (!seen!.busy && thread.pending === 0) return "free";
     const asking = showQuestions ? await askingRun(query, threadId) : undefined;
     if (asking) return asking;
@@ -53,7 +53,7 @@ export async function queueBehind(
        insert into pending (run_id, message_id, thread_id, user_id, start) select $1, $2, $3, $4, $5::jsonb from k returning run_id`,
       values,
     );
-    if (inserted.length === 0) throw new KeyUsed();
+    if (inserted.length === 0) throw new IdempotencyKeyTaken();
     return { busy: seen!.busy, last: thread.last };
   });
   if (typeof queued === "string" || "runId" in queued) return queued;
@@ -63,7 +63,7 @@ export async function queueBehind(
 }
 
 /** The thread's run that waits for a person, from its first open question on. */
-async function askingRun(query: Query, threadId: string): Promise<Started | undefined> {
+async function askingRun(query: Query, threadId: string): Promise<RunStart | undefined> {
   const [row] = await query<{ id: string; first: number }>(
     `select r.id, min(q.seq) as first from runs r join items q on q.run_id = r.id and q.kind = 'question'
      where r.thread_id = $1 and r.parent_run is null and r.status = 'waiting' and not exists
@@ -76,12 +76,12 @@ async function askingRun(query: Query, threadId: string): Promise<Started | unde
 
 /** Starts the thread's next pending message, if there is one and nothing is live. */
 export async function startNext(runtime: Runtime, threadId: string): Promise<void> {
-  let next: Beginning | undefined;
+  let next: NewRun | undefined;
   try {
     const place = await runtime.database.transaction(async (query): Promise<ItemPosition | undefined> => {
       const thread = await query("select 1 from threads where id = $1 for update", [threadId]);
       if (thread.length === 0 || (await query(liveRootSql("$1"), [threadId])).length > 0) return undefined;
-      const [row] = await query<{ start: Beginning }>(
+      const [row] = await query<{ start: NewRun }>(
         `with p as (delete from pending where run_id = (select run_id from pending where thread_id = $1 order by position limit 1) returning start),
             t as (update threads set pending = greatest(0, pending - 1) from p where id = $1)
        select start from p`,

@@ -8,7 +8,7 @@ import { waitsNoMore } from "../log/rows.ts";
 import { appendLocked, outlineOfRun } from "./locked-run.ts";
 
 /** What was appended to a thread. */
-export type Reopened = { readonly threadId: string; readonly items: readonly Item[] };
+export type ReopenAppend = { readonly threadId: string; readonly items: readonly Item[] };
 
 export type EndedRun = {
   readonly id: string;
@@ -17,7 +17,7 @@ export type EndedRun = {
   readonly error: RunEnd["error"] | null;
 };
 
-export type Reopening = {
+export type ReopenOptions = {
   /** Who wants it. */
   readonly by: { readonly userId: string; readonly name: string };
   /** What comes after this in its thread is on another branch; absent: the thread has gone nowhere else. */
@@ -28,13 +28,13 @@ export type Reopening = {
  * Takes back the end of a run, and of those below it that ended with it: what their end cut off is withdrawn, so that their
  * items show it undone. For a transaction that has the run and its thread locked; whoever calls this lets it be taken.
  */
-export async function reopen(query: Query, run: EndedRun, { by, after }: Reopening): Promise<Reopened[]> {
+export async function reopen(query: Query, run: EndedRun, { by, after }: ReopenOptions): Promise<ReopenAppend[]> {
   const items = await outlineOfRun(query, run.id);
   const lastStep = items.findLast(
     ({ kind, step, body }) => kind === "message" && step !== null && !("partial" in body),
   );
   const cut = items.filter((item) => isCutOff(item, run, lastStep?.seq ?? 0));
-  const reopened: Reopened[] = [];
+  const reopened: ReopenAppend[] = [];
   for (const child of await childrenToReopen(query, run, cut)) {
     reopened.push(...(await reopen(query, child, { by })));
     await query(`update runs set status = 'queued', ${asNew} where id = $1`, [child.id]);

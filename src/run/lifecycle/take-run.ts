@@ -6,7 +6,7 @@ import { giveBackTreeSql } from "../log/give-back.ts";
 import { hasWork, waitsNoMore } from "../log/rows.ts";
 
 /** A run as this process took it: from here on it writes at this epoch, or not at all. */
-export type Taken = {
+export type TakenRun = {
   readonly runId: string;
   readonly threadId: string;
   readonly rootRun: string;
@@ -63,7 +63,7 @@ export type TakenRow = {
   disabled: boolean;
 } & Rights;
 
-export function takenOf(row: TakenRow): Taken {
+export function takenOf(row: TakenRow): TakenRun {
   return {
     runId: row.id,
     threadId: row.thread_id,
@@ -91,7 +91,7 @@ const atWork = `array (select c.id::text from runs c where c.root_run = r.id and
  * Throws Unavailable `database_locked` at once where somebody holds its row: whoever waited would keep a connection from others.
  * What its last owner was working on below it is that owner's no more, so that nothing reserved there is in anybody's way.
  * `steered` and the thread are of one snapshot: the updated row may know of a message that the thread does not show yet. */
-export async function takeRun(database: Database, node: string, job: Job): Promise<Taken | undefined> {
+export async function takeRun(database: Database, node: string, job: Job): Promise<TakenRun | undefined> {
   const [row] = await database.query<TakenRow>(
     `with free as (
        select id as free_id, status as was, node as last_node from runs where id = $1 and job_id = $2

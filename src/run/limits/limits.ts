@@ -6,7 +6,7 @@ import type { Query } from "../../protocol/agents/tools.ts";
 import {
   asBudgetReached,
   type SpendingEstimate,
-  type Expected,
+  type ReservedSpending,
   type HoldState,
   refuseWhileReached,
 } from "../../store/metering/spending.ts";
@@ -22,22 +22,22 @@ export type Reservation = {
   /** The step whose calls these are: taken once, however often somebody comes by with what is left of them. */
   readonly callsOf?: string;
   /** What a step may come to, of what its account may spend in a day or a month. */
-  readonly expected?: Expected;
+  readonly expected?: ReservedSpending;
 };
 
-export type Reserved = { readonly steered: number; readonly held: HoldState };
+export type StepReservation = { readonly steered: number; readonly held: HoldState };
 
 /**
  * Takes from the budget of the whole tree and from those of its account, before the work, in one fenced statement: from all of
  * them or none. Throws when a limit is reached.
  */
-export async function reserve(query: Query, owner: RunOwner, reservation: Reservation): Promise<Reserved> {
+export async function reserve(query: Query, owner: RunOwner, reservation: Reservation): Promise<StepReservation> {
   try {
     return await reserveAll(query, owner, reservation);
   } catch (error) {
     const reached = asBudgetReached(error);
     if (!reached) throw error;
-    throw reached.waits ? new AtBudget(reached.error.message, reservation.expected!, error) : reached.error;
+    throw reached.waits ? new BudgetExceeded(reached.error.message, reservation.expected!, error) : reached.error;
   }
 }
 
@@ -45,9 +45,9 @@ async function reserveAll(
   query: Query,
   owner: RunOwner,
   { steps = 0, calls = 0, writes = 0, tokens = 0, cost = 0, callsOf, expected }: Reservation,
-): Promise<Reserved> {
+): Promise<StepReservation> {
   const once = (value: string) => `case when b.reserved ->> $1::text = $8::text then 0 else ${value}::integer end`;
-  const [granted] = await query<Reserved>(
+  const [granted] = await query<StepReservation>(
     `with r as (select root_run, user_id, steered from runs where id = $1 and epoch = $2 and status = 'running' for share),
      b as (update budgets b set steps = steps + $3, calls = calls + ${once("$4")}, writes = writes + ${once("$5")}, tokens = tokens + $6,
        cost = cost + $7, reserved = case when $8::text is null then reserved else reserved || jsonb_build_object($1::text, $8::text) end,
@@ -117,10 +117,10 @@ export async function roomLeft(
 const usedUp = (most: number, what: string) => (most === 1 ? `1 ${what} is used up` : `${most} ${what}s are used up`);
 
 /** An account has spent what it may; the run waits until it may have this. */
-export class AtBudget extends ColloquyError {
-  readonly expected: Expected;
+export class BudgetExceeded extends ColloquyError {
+  readonly expected: ReservedSpending;
 
-  constructor(what: string, expected: Expected, cause: unknown) {
+  constructor(what: string, expected: ReservedSpending, cause: unknown) {
     super("limit_budget", 422, what, { cause });
     this.expected = expected;
   }

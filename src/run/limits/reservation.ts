@@ -1,6 +1,6 @@
 import { newId } from "../../protocol/base/ids.ts";
 import type { Model } from "../../protocol/agents/models.ts";
-import type { Expected, ActualSpending } from "../../store/metering/spending.ts";
+import type { ReservedSpending, ActualSpending } from "../../store/metering/spending.ts";
 import { estimate, roomFor } from "../log/estimate-tokens.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import type { ModelAnswer } from "../contract/answer.ts";
@@ -8,16 +8,16 @@ import type { ModelAnswer } from "../contract/answer.ts";
 type CostOf = Runtime["costOf"];
 
 /** What is asked for, as far as what it used must be estimated. */
-export type Held = {
+export type ReservedRequest = {
   /** Reserved of what its account may spend. */
-  readonly expected: Expected;
+  readonly expected: ReservedSpending;
   /** Tokens of its prompt, as estimated. */
   readonly input: number;
   readonly model: string;
 };
 
 /** What a step may use of the limits of its run, and of what its account may spend. */
-export type ReservedStep = Held & {
+export type ReservedStep = ReservedRequest & {
   readonly steered: number;
   /** Something limits what its account may spend. */
   readonly isHeld: boolean;
@@ -28,7 +28,7 @@ export function expectedOf(
   model: Model,
   { input, maxTokens }: { readonly input: number; readonly maxTokens: number | undefined },
   costOf: CostOf,
-): Expected {
+): ReservedSpending {
   const usage = { inputTokens: input, outputTokens: maxTokens ?? roomFor(model.contextTokens) };
   return {
     id: newId(),
@@ -52,7 +52,7 @@ export function dearest(
  */
 export function spentBy(
   answer: Pick<ModelAnswer, "records" | "usage" | "text" | "reasoning">,
-  { expected, input, model }: Held,
+  { expected, input, model }: ReservedRequest,
   costOf: CostOf,
 ): ActualSpending {
   const uses = answer.records

@@ -1,7 +1,7 @@
 import type { NewItem } from "../../protocol/threads/items.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { isDatabaseFault } from "../../store/driver/sql-state.ts";
-import { append, type Appended, type AppendExtras, type RunOwner } from "./append.ts";
+import { append, type AppendResult, type AppendExtras, type RunOwner } from "./append.ts";
 import { type OutageRetryOptions, patiently } from "./patiently.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
 
@@ -17,7 +17,7 @@ export async function appendPatiently(
     extras,
     ...patience
   }: { items: readonly NewItem[]; extras: AppendExtras } & Omit<OutageRetryOptions, "runId">,
-): Promise<Appended> {
+): Promise<AppendResult> {
   // An earlier try is known by its items alone; what has none would become true twice.
   if (items.length === 0) return append(query, owner, items, extras);
   return patiently({ ...patience, runId: owner.runId }, async (tries) => {
@@ -37,7 +37,11 @@ export async function appendPatiently(
 }
 
 /** What an earlier try of the same items has written: all of them or none. */
-async function findAppended(query: Query, owner: RunOwner, items: readonly NewItem[]): Promise<Appended | undefined> {
+async function findAppended(
+  query: Query,
+  owner: RunOwner,
+  items: readonly NewItem[],
+): Promise<AppendResult | undefined> {
   const rows = await query<ItemRow & { pending: number }>(
     `select ${itemColumns}, (select pending from threads where threads.id = items.thread_id) as pending
      from items where items.thread_id = $1 and id = any($2::uuid[]) order by seq`,

@@ -55,7 +55,7 @@ export type AppendExtras = {
 /** One signal to one hook; `body` is sent as it is. */
 export type Delivery = { readonly id: string; readonly hook: string; readonly body: unknown };
 
-export type Appended = {
+export type AppendResult = {
   readonly items: readonly Item[];
   /** Messages that wait for the run to end. */ readonly pending: number;
 };
@@ -69,7 +69,7 @@ export async function append(
   owner: RunOwner,
   items: readonly NewItem[],
   extras: AppendExtras = {},
-): Promise<Appended> {
+): Promise<AppendResult> {
   const time = new Date().toISOString();
   const placed = items.map((item) => ({ ...item, run: owner.runId }));
   const values: unknown[] = [

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { eachRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
 import { textIn, type TestRuns } from "../../../test/runs.ts";
 import { formatCursor, parseCursor, type Cursor, type RunEvent } from "../../protocol/threads/events.ts";
-import type { Started } from "../runs.ts";
+import type { RunStart } from "../runs.ts";
 
 /** Numbers in a row that look random and are the same each time. */
 function numbers(seed: number): (below: number) => number {
@@ -11,7 +11,7 @@ function numbers(seed: number): (below: number) => number {
 }
 
 /** Follows until it was told enough, closes, and says where it was by then, as a client would send it back. */
-async function readUntil(service: TestRuns, started: Started, from: Cursor, enough: (seen: RunEvent[]) => boolean) {
+async function readUntil(service: TestRuns, started: RunStart, from: Cursor, enough: (seen: RunEvent[]) => boolean) {
   const seen: RunEvent[] = [];
   let cursor = from;
   let over = false;

@@ -3,9 +3,9 @@ import type { Item, StateBody } from "../../protocol/threads/items.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { liveStep, type Delta, type LiveStep } from "./deltas.ts";
-import { createFollower, tellItems, tellLive, type Follower, type Live } from "./follower.ts";
+import { createFollower, tellItems, tellLive, type Follower, type LiveMessage } from "./follower.ts";
 import { itemPageSql, pageBytes, pageItems } from "./item-pages.ts";
-import { keep, type KeepBounds, keepFrom, type KeptItems } from "./recent-items.ts";
+import { keep, type RecentItemsOptions, keepFrom, type KeptItems } from "./recent-items.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
 import type { FollowSink, FollowTarget } from "../runs.ts";
 
@@ -37,10 +37,10 @@ export type Feeds = {
   close(): void;
 };
 
-type Feed = {
+type ThreadFeed = {
   readonly threadId: string;
   kept: KeptItems;
-  readonly live: Map<string, Live>;
+  readonly live: Map<string, LiveMessage>;
   readonly followers: Set<Follower>;
   /** Runs of this process that work in the thread. */
   holds: number;
@@ -48,7 +48,7 @@ type Feed = {
 };
 
 /** What is kept of each thread, and of all; what is not is read from the store. */
-export type FeedBounds = { readonly thread: KeepBounds; readonly allBytes: number };
+export type FeedBounds = { readonly thread: RecentItemsOptions; readonly allBytes: number };
 
 const megabyte = 1024 * 1024;
 const defaultBounds: FeedBounds = { thread: { items: 1000, bytes: 4 * megabyte }, allBytes: 64 * megabyte };
@@ -67,16 +67,16 @@ export function createFeeds({
   isLocal: (runId: string) => boolean;
   bounds?: FeedBounds;
 }): Feeds {
-  const feeds = new Map<string, Feed>();
-  const stale = new Set<Feed>();
+  const feeds = new Map<string, ThreadFeed>();
+  const stale = new Set<ThreadFeed>();
   let reading = false;
   let allBytes = 0;
 
-  const last = ({ kept }: Feed) => kept.base + kept.items.length;
-  const open = (threadId: string, base: number): Feed => {
+  const last = ({ kept }: ThreadFeed) => kept.base + kept.items.length;
+  const open = (threadId: string, base: number): ThreadFeed => {
     const found = feeds.get(threadId);
     if (found) return found;
-    const feed: Feed = {
+    const feed: ThreadFeed = {
       threadId,
       kept: keepFrom(base),
       live: new Map(),
@@ -88,7 +88,7 @@ export function createFeeds({
     return feed;
   };
 
-  function push(feed: Feed, items: readonly Item[]): void {
+  function push(feed: ThreadFeed, items: readonly Item[]): void {
     const fresh = items.filter((item) => item.seq > last(feed));
     if (fresh.length === 0) return;
     if (fresh[0]!.seq !== last(feed) + 1) {
@@ -122,11 +122,11 @@ export function createFeeds({
     }
   }
 
-  function remove(feed: Feed): void {
+  function remove(feed: ThreadFeed): void {
     if (feeds.delete(feed.threadId)) allBytes -= feed.kept.bytes;
   }
 
-  function refresh(feed: Feed): void {
+  function refresh(feed: ThreadFeed): void {
     stale.add(feed);
     if (reading) return;
     reading = true;
@@ -163,7 +163,7 @@ export function createFeeds({
     reading = false;
   }
 
-  async function readLive(batch: readonly Feed[]): Promise<void> {
+  async function readLive(batch: readonly ThreadFeed[]): Promise<void> {
     if (database.kind === "pglite") return;
     const rows = await database.query<{
       thread_id: string;
@@ -193,16 +193,16 @@ export function createFeeds({
   }
 
   /** The live message of a step; a newer attempt begins it anew, an older one changes nothing. */
-  function liveOf(feed: Feed, { runId: run, step, attempt, key }: LiveStep, retry?: Retry): Live {
+  function liveOf(feed: ThreadFeed, { runId: run, step, attempt, key }: LiveStep, retry?: Retry): LiveMessage {
     const found = feed.live.get(key);
     if (found && found.attempt >= attempt) return found;
-    const live: Live = { run, step, attempt, key, text: "", reasoning: "", ...(retry ? { retry } : {}) };
+    const live: LiveMessage = { run, step, attempt, key, text: "", reasoning: "", ...(retry ? { retry } : {}) };
     feed.live.set(key, live);
     return live;
   }
 
   /** Brings a new follower up to the feed: from memory if it can, else from the store. */
-  async function catchUp(feed: Feed, follower: Follower): Promise<void> {
+  async function catchUp(feed: ThreadFeed, follower: Follower): Promise<void> {
     while (follower.seq < feed.kept.base && feed.followers.has(follower)) {
       const rows = await database.query<ItemRow>(
         itemPageSql({ where: "thread_id = $1 and seq > $2 and seq <= $3", limit: String(pageItems), bytes: "$4" }),
@@ -218,7 +218,7 @@ export function createFeeds({
     attach(feed, follower);
   }
 
-  function attach(feed: Feed, follower: Follower): void {
+  function attach(feed: ThreadFeed, follower: Follower): void {
     tellItems(follower, feed.kept.items);
     for (const live of feed.live.values()) tellLive(follower, live);
     follower.ready = true;

@@ -5,7 +5,7 @@ import { isNested } from "./fold.ts";
 import type { FollowSink, FollowTarget } from "../runs.ts";
 
 /** A message that is being written: all of the attempt so far. */
-export type Live = {
+export type LiveMessage = {
   readonly run: string;
   readonly step: string;
   readonly attempt: number;
@@ -59,7 +59,7 @@ export function tellItems(follower: Follower, items: readonly Item[]): void {
 }
 
 /** Tells what the follower lacks of a live message; `delta` is its newest piece, if that is all that is new. */
-export function tellLive(follower: Follower, live: Live, delta?: Delta): void {
+export function tellLive(follower: Follower, live: LiveMessage, delta?: Delta): void {
   if (follower.run !== undefined && live.run !== follower.run) return;
   const events: RunEvent[] = [];
   const place = placeOf(follower, live, events);
@@ -74,7 +74,7 @@ export function tellLive(follower: Follower, live: Live, delta?: Delta): void {
   if (events.length > 0) follower.sink.events(events, follower.cursor);
 }
 
-function placeOf(follower: Follower, live: Omit<Live, "text" | "reasoning">, events: RunEvent[]): DeltaPosition {
+function placeOf(follower: Follower, live: Omit<LiveMessage, "text" | "reasoning">, events: RunEvent[]): DeltaPosition {
   const { run, step, attempt, key, retry } = live;
   const place = follower.told.get(key);
   if (place?.attempt === attempt) return place;
@@ -86,7 +86,7 @@ function placeOf(follower: Follower, live: Omit<Live, "text" | "reasoning">, eve
   return fresh;
 }
 
-function remainder(place: DeltaPosition, live: Live, events: RunEvent[]): void {
+function remainder(place: DeltaPosition, live: LiveMessage, events: RunEvent[]): void {
   const { run, step, attempt } = place;
   for (const kind of ["reasoning", "text"] as const) {
     const offset = place[kind];
@@ -113,7 +113,7 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
         typeof body.content === "string"
       ) {
         const key = `${run}/${step}`;
-        const live: Live = { run, step, attempt, key, text: body.content, reasoning: body.reasoning ?? "" };
+        const live: LiveMessage = { run, step, attempt, key, text: body.content, reasoning: body.reasoning ?? "" };
         remainder(placeOf(follower, live, events), live, events);
         follower.told.delete(key);
       } else if (run !== null && body.role === "user" && body.to !== undefined) {

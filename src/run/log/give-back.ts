@@ -1,7 +1,7 @@
 /** What comes in the place of reservations; its values are SQL. */
-type Used = { readonly [What in "steps" | "tokens" | "cost"]: string };
+type UsedAmountsSql = { readonly [What in "steps" | "tokens" | "cost"]: string };
 
-const nothing: Used = { steps: "0", tokens: "0", cost: "0" };
+const nothing: UsedAmountsSql = { steps: "0", tokens: "0", cost: "0" };
 
 /** For an update of `budgets`: gives back all that a run has reserved and not settled. */
 export function giveBackSql(run: string, used = nothing): string {
@@ -18,14 +18,14 @@ export function giveBackTreeSql(but: string): string {
 }
 
 /** The same of one reservation, unless that was done before. */
-export function settleSql(run: string, reservation: string, used: Used): string {
+export function settleSql(run: string, reservation: string, used: UsedAmountsSql): string {
   const place = `array[${run}::text, ${reservation}::text]`;
   return giveBack(`(values (unsettled #> ${place})) u (value)`, `unsettled #- ${place}`, used);
 }
 
 /** `from`: the reservations that go; `left`: those that stay. */
-function giveBack(from: string, left: string, used: Used): string {
-  const sum = (what: keyof Used) =>
+function giveBack(from: string, left: string, used: UsedAmountsSql): string {
+  const sum = (what: keyof UsedAmountsSql) =>
     `${what} = greatest(0, ${what} + ${used[what]} - coalesce((select sum((u.value ->> '${what}')::float8) from ${from}), 0))`;
   return `${sum("steps")}, ${sum("tokens")}, ${sum("cost")}, unsettled = ${left}`;
 }

@@ -9,14 +9,14 @@ export type KeptItems = {
   bytes: number;
 };
 
-export type KeepBounds = { readonly items: number; readonly bytes: number };
+export type RecentItemsOptions = { readonly items: number; readonly bytes: number };
 
 export function keepFrom(base: number): KeptItems {
   return { items: [], sizes: [], base, bytes: 0 };
 }
 
 /** Adds the items that come next. Above a bound the oldest go, down to half of it, so that this is not done for every item. */
-export function keep(kept: KeptItems, items: readonly Item[], bounds: KeepBounds): void {
+export function keep(kept: KeptItems, items: readonly Item[], bounds: RecentItemsOptions): void {
   for (const item of items) {
     const size = sizeOf(item.body);
     kept.items.push(item);

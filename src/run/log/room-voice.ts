@@ -1,9 +1,9 @@
 import type { Model, ModelPart } from "../../protocol/agents/models.ts";
 
 /** How an agent speaks in a room: under which name, and with which words it says that it has nothing to say. */
-export type Voice = { readonly name: string; readonly pass: string };
+export type RoomVoice = { readonly name: string; readonly pass: string };
 
-export type Listened = {
+export type PassAwareModel = {
   readonly model: Model;
   /** Its whole answer was the words for nothing. */
   readonly passed: () => boolean;
@@ -13,7 +13,7 @@ export type Listened = {
  * A model as the room hears it: without its own name before what it says, which it copies from how others are shown to it,
  * and without a word of what is only a pass. What may still become one of the two is held back.
  */
-export function listenTo(model: Model, voice: Voice): Listened {
+export function listenTo(model: Model, voice: RoomVoice): PassAwareModel {
   let passed = false;
   const names = [`[@${voice.name}]:`, `@${voice.name}:`].map((name) => name.toLowerCase());
   const pass = voice.pass.toLowerCase();

@@ -1,9 +1,9 @@
 import type { Item } from "../../protocol/threads/items.ts";
 
-type Placed = Pick<Item, "kind" | "runId" | "step" | "index" | "attempt" | "seq">;
+type AttemptPosition = Pick<Item, "kind" | "runId" | "step" | "index" | "attempt" | "seq">;
 
 /** Withdraws what its run had at this place before; known by its place alone, which erasing leaves as it was. */
-function isWithdrawal({ kind, step, index, attempt }: Placed): boolean {
+function isWithdrawal({ kind, step, index, attempt }: AttemptPosition): boolean {
   return kind === "state" && step !== null && (index !== null || attempt !== null);
 }
 
@@ -11,7 +11,7 @@ function isWithdrawal({ kind, step, index, attempt }: Placed): boolean {
  * Items, in order of their seq, without what was withdrawn when their run was resumed: the results of calls that the end of the
  * run had cut off, and parts of answers. So nobody who reads them takes such a call for done.
  */
-export function standing<Entry extends Placed>(items: readonly Entry[]): readonly Entry[] {
+export function standing<Entry extends AttemptPosition>(items: readonly Entry[]): readonly Entry[] {
   const withdrawn = new Map<string, number>();
   for (const item of items) if (isWithdrawal(item)) withdrawn.set(placeOf(item), item.seq);
   if (withdrawn.size === 0) return items;
@@ -22,6 +22,6 @@ export function standing<Entry extends Placed>(items: readonly Entry[]): readonl
   );
 }
 
-function placeOf({ runId, step, index }: Placed): string {
+function placeOf({ runId, step, index }: AttemptPosition): string {
   return `${runId} ${step} ${index ?? ""}`;
 }

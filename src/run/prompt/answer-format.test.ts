@@ -10,7 +10,7 @@ import { chat } from "../strategies/chat.ts";
 import { jsonActions } from "../strategies/json-actions.ts";
 import { planExecute } from "../strategies/plan-execute.ts";
 import { react } from "../strategies/react.ts";
-import type { Started } from "../runs.ts";
+import type { RunStart } from "../runs.ts";
 import type { Strategy } from "../contract/turn.ts";
 
 const person: ResponseFormat = {
@@ -283,7 +283,7 @@ anyRunDatabase((suite) => {
     const script = ({ messages }: ModelRequest): ScriptAnswer =>
       messages.length <= 2 ? "Ada is 36 years old." : [{ gate: () => held.promise }, { text: ada }];
     const first = await suite.start({ script });
-    const started: Started = await start(first);
+    const started: RunStart = await start(first);
     await until(() => first.model.requests.length === 2, "the repair");
     await first.stop(0);
     held.resolve();

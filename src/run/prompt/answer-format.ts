@@ -8,7 +8,7 @@ import { visibleText } from "../text/visible-text.ts";
 const mostFences = 8;
 
 /** The answer as JSON text and nothing else, or why there is none. */
-export type Formatted = { readonly text: string } | { readonly problems: readonly string[] };
+export type FormattedAnswer = { readonly text: string } | { readonly problems: readonly string[] };
 
 /** Throws InvalidInput `invalid_schema` if an answer could never be checked. */
 export function checkFormat(format: ResponseFormat): void {
@@ -19,7 +19,7 @@ export function checkFormat(format: ResponseFormat): void {
  * Finds the answer in what a model wrote: all of it, or what stands in a fence or between the outermost brackets, with the
  * faults of writing mended that models make. What it means is never changed.
  */
-export function inFormat(format: ResponseFormat, written: string, finish?: string): Formatted {
+export function inFormat(format: ResponseFormat, written: string, finish?: string): FormattedAnswer {
   let first: readonly string[] | undefined;
   try {
     for (const text of candidatesIn(visibleText(written).text)) {

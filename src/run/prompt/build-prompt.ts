@@ -5,7 +5,7 @@ import { blocksOf, isPersons, tokensOfBlocks, type MessageBlock } from "../log/m
 import { estimate, tokensOfMessages } from "../log/estimate-tokens.ts";
 import { isErased, isNested } from "../log/fold.ts";
 import type { StepOptions } from "../contract/turn.ts";
-import { fitBlocks, type Again } from "./fit-blocks.ts";
+import { fitBlocks, type RepeatHint } from "./fit-blocks.ts";
 
 export type PromptOptions = {
   readonly runId: string;
@@ -17,7 +17,7 @@ export type PromptOptions = {
   /** Messages before the run's own input, at most; an answer and its calls count as one, and so does a summary. */
   readonly pastMessages?: number | undefined;
   /** How the model sees again what was clipped. */
-  readonly again?: Again;
+  readonly again?: RepeatHint;
   /** What takes the room, where not even the instructions fit. */
   readonly taken?: string;
   /** How items become messages, if not as a conversation with this one alone. */

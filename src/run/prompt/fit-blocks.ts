@@ -21,25 +21,28 @@ const ofResults = 0.5;
 const tokensOfPicture = estimate([{ type: "image", url: "" }]);
 
 /** How a model gets to see again what a call brought; undefined: it can't. */
-export type Again = (name: string, given: string) => string | undefined;
+export type RepeatHint = (name: string, given: string) => string | undefined;
 
 export type FitOptions = {
   readonly tokens: number;
-  readonly again: Again;
+  readonly again: RepeatHint;
   readonly mustStay: (block: MessageBlock, at: number) => boolean;
   /** What people and agents said stays as it is. */
   readonly onlyCalls?: true;
 };
 
 /** In the same order and number; `isInputClipped`: of a message that must stay not all is told. */
-export type Fitted = { readonly blocks: readonly MessageBlock[]; readonly isInputClipped: boolean };
+export type FittedBlocks = { readonly blocks: readonly MessageBlock[]; readonly isInputClipped: boolean };
 
 /**
  * Clips what a prompt holds until it fits, if it can: the results of calls, the oldest first, then long messages of the
  * past. What `mustStay`, the message that is answered and the newest results, is clipped last, and only if it does not fit
  * by itself. Of a text its beginning and its end are kept.
  */
-export function fitBlocks(given: readonly MessageBlock[], { tokens, again, mustStay, onlyCalls }: FitOptions): Fitted {
+export function fitBlocks(
+  given: readonly MessageBlock[],
+  { tokens, again, mustStay, onlyCalls }: FitOptions,
+): FittedBlocks {
   let excess = tokensOfBlocks(given) - tokens;
   if (excess <= 0) return { blocks: given, isInputClipped: false };
   const blocks = [...given];
@@ -60,9 +63,9 @@ export function fitBlocks(given: readonly MessageBlock[], { tokens, again, mustS
   return { blocks, isInputClipped };
 }
 
-type Staying = {
+type BlockFitOptions = {
   readonly tokens: number;
-  readonly again: Again;
+  readonly again: RepeatHint;
   readonly put: (at: number, block: MessageBlock) => void;
 };
 
@@ -70,7 +73,7 @@ type Staying = {
 function fitStaying(
   blocks: readonly MessageBlock[],
   staying: readonly number[],
-  { tokens, again, put }: Staying,
+  { tokens, again, put }: BlockFitOptions,
 ): boolean {
   const all = () => staying.reduce((sum, at) => sum + blocks[at]!.tokens, 0);
   if (all() <= tokens * mostOfRoom) return false;
@@ -110,7 +113,7 @@ function clipTo(
 }
 
 /** What calls were given and what they brought, of each no more than these tokens. */
-function clipCalls(block: MessageBlock, most: number, again: Again): MessageBlock {
+function clipCalls(block: MessageBlock, most: number, again: RepeatHint): MessageBlock {
   const given = new Map<string, string>();
   const messages = block.messages.map((message): ModelMessage => {
     if (message.role === "assistant" && message.calls) {

@@ -24,7 +24,7 @@ export function isOutage(error: unknown): error is ColloquyError {
 /** Of one step, before its run waits or ends. */
 const mostLong = 2;
 
-export type Failed = {
+export type FailedAttempt = {
   readonly error: ModelError;
   /** Attempts under this epoch, this one counted. */
   readonly tries: number;
@@ -39,7 +39,7 @@ export type Failed = {
 
 /** Milliseconds until the step is asked again by this process; undefined: that is over. */
 export function delayOf(
-  { error, tries, waitedMs, long, hadBegun, isNested }: Failed,
+  { error, tries, waitedMs, long, hadBegun, isNested }: FailedAttempt,
   work: RunWork,
 ): number | undefined {
   const { retryMs, baseMs } = work.runtime.outages;

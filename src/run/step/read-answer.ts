@@ -7,7 +7,7 @@ import type { PricedCall } from "../../store/metering/model-calls.ts";
 import type { ModelAnswer } from "../contract/answer.ts";
 import type { DeltaKind } from "../log/deltas.ts";
 import type { Runtime } from "../contract/runtime.ts";
-import type { Hearing } from "../text/heard-text.ts";
+import type { AnswerTextReader } from "../text/heard-text.ts";
 
 export function emptyAnswer(): ModelAnswer {
   return {
@@ -26,15 +26,15 @@ export function emptyAnswer(): ModelAnswer {
 }
 
 /** Told after it was added to the answer. */
-export type Tell = (kind: DeltaKind, offset: number, text: string) => void;
+export type OnAnswerDelta = (kind: DeltaKind, offset: number, text: string) => void;
 
 type AnswerReading = {
   readonly signal: AbortSignal;
   readonly answer: ModelAnswer;
-  readonly tell: Tell;
+  readonly tell: OnAnswerDelta;
   readonly asProtocol?: boolean;
   /** Takes out of its text what is none. */
-  readonly hears?: Hearing | undefined;
+  readonly hears?: AnswerTextReader | undefined;
   readonly costOf?: Runtime["costOf"];
 };
 

@@ -3,7 +3,7 @@ import { LostRun } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import { textOf, type MessageBody, type NewItem } from "../../protocol/threads/items.ts";
 import type { Model, ResponseFormat, ToolSchema } from "../../protocol/agents/models.ts";
-import { formatInvalid, inFormat, repairMessages, type Formatted } from "../prompt/answer-format.ts";
+import { formatInvalid, inFormat, repairMessages, type FormattedAnswer } from "../prompt/answer-format.ts";
 import type { AppendExtras } from "../log/append.ts";
 import { attemptOf } from "../log/attempts.ts";
 import { modelFor } from "./chosen-model.ts";
@@ -93,7 +93,7 @@ export async function say(work: RunWork, key: string, text: string, { final, as 
   const { definition, epoch } = work.taken;
   const agent = as ?? definition.agent;
   const format = final ? definition.options.format : undefined;
-  const formatted: Formatted = format ? inFormat(format, text) : { text };
+  const formatted: FormattedAnswer = format ? inFormat(format, text) : { text };
   const isAnswer = "text" in formatted;
   if (isAnswer || !stepIn(work, draftOf(key))) {
     const message: NewItem = {

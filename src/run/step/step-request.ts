@@ -18,11 +18,11 @@ export type RequestOptions = StepOptions & {
 };
 
 /** `notices`: what is told of what the model does not see whole; committed with its answer. */
-export type Requested = { readonly request: ModelRequest; readonly notices: readonly NewItem[] };
+export type PreparedRequest = { readonly request: ModelRequest; readonly notices: readonly NewItem[] };
 
 const promptShortened = "prompt_shortened";
 
-export function requestOf(work: RunWork, model: Model, options: RequestOptions): Requested {
+export function requestOf(work: RunWork, model: Model, options: RequestOptions): PreparedRequest {
   const { options: asked } = work.taken.definition;
   const window = windowFor(work, model, options);
   const { offered, deferred } = offeredIn(work, window, options);
@@ -121,7 +121,7 @@ function againBy({ runtime }: RunWork, name: string, given: string): string | un
     : `to see them, call ${name} again with ${given}`;
 }
 
-type Degraded = {
+type ModelLimits = {
   readonly model: Model;
   readonly window: number;
   readonly deferred: OfferedTools["deferred"];
@@ -129,7 +129,7 @@ type Degraded = {
 };
 
 /** Once in a run, and of what was done before it once in a thread. */
-function noticesOf(work: RunWork, { model, window, deferred, shortened }: Degraded): NewItem[] {
+function noticesOf(work: RunWork, { model, window, deferred, shortened }: ModelLimits): NewItem[] {
   const notices: NewItem[] = [];
   const add = (code: string, text: string) => notices.push({ id: newId(), kind: "notice", body: { code, text } });
   const isTold = (item: Item) => item.kind === "notice" && item.body.code === promptShortened;

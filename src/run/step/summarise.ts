@@ -33,7 +33,7 @@ const wordsPerToken = 0.5;
 /** A summary that is not clearly shorter is none. */
 const mostOfSource = 0.6;
 
-export type Summarising = {
+export type SummariseOptions = {
   readonly model: Model;
   /** Tokens of prompt and answer together. */
   readonly window: number;
@@ -56,7 +56,7 @@ export type SummaryRequest = {
  * Makes room in a prompt: while the conversation before this run is too long for the model, its older part is summarised,
  * into an item that stands for it from then on. What can't be summarised is cut, as ever; a notice says so.
  */
-export async function summarisePast(work: RunWork, options: Summarising): Promise<void> {
+export async function summarisePast(work: RunWork, options: SummariseOptions): Promise<void> {
   if (options.model.demo) return;
   for (let part = 1; part <= mostParts && !isGivenUp(work); part++) {
     const plan = planSummary(work, options);
@@ -84,7 +84,7 @@ type SummaryPlan = {
 };
 
 /** Undefined: the past fits, or nothing of it could be summarised. */
-function planSummary(work: RunWork, { window, answer, prompt }: Summarising): SummaryPlan | undefined {
+function planSummary(work: RunWork, { window, answer, prompt }: SummariseOptions): SummaryPlan | undefined {
   const branch = work.branch;
   const { system, summary, past, own } = conversationOf(branch, prompt);
   // What the run itself has done meanwhile is in the way of this run only, so it does not count.
@@ -144,7 +144,7 @@ function fitting(
 async function summarise(
   work: RunWork,
   plan: SummaryPlan,
-  { model, answer: maxTokens, ask }: Summarising,
+  { model, answer: maxTokens, ask }: SummariseOptions,
 ): Promise<void> {
   const key = `summary/${new Set(work.items.flatMap(({ step }) => (step?.startsWith("summary/") ? [step] : []))).size + 1}`;
   const { log, prompts } = work.runtime;

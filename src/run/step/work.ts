@@ -5,11 +5,11 @@ import { foldOf, type Fold } from "../log/fold.ts";
 import type { Runtime, StopReason } from "../contract/runtime.ts";
 import type { ReservedStep } from "../limits/reservation.ts";
 import type { ModelAnswer } from "../contract/answer.ts";
-import type { Taken } from "../lifecycle/take-run.ts";
+import type { TakenRun } from "../lifecycle/take-run.ts";
 import type { RunBasis } from "../contract/turn.ts";
 
 /** What becomes true together with a wait. */
-export type AlsoWaiting = {
+export type WaitExtras = {
   readonly items?: readonly NewItem[];
   /** Why, as it would stand in its end. */
   readonly error?: RunEnd["error"];
@@ -22,13 +22,13 @@ export type AlsoWaiting = {
 /** What the work on a run is given once, and keeps. */
 export type WorkOptions = {
   readonly runtime: Runtime;
-  readonly taken: Taken;
+  readonly taken: TakenRun;
   /** A child run has none. */
   readonly job: Job | undefined;
   /** Of a child: under whose epoch it works, and its own children are taken. */
   readonly root?: Pick<RunOwner, "runId" | "epoch">;
   /** Until the child ends, waits, or can't go on here. */
-  readonly workOnChild: (work: RunWork, child: Taken) => Promise<void>;
+  readonly workOnChild: (work: RunWork, child: TakenRun) => Promise<void>;
   /** Tells the runs above that there was progress, so that they are not taken for what kills processes. */
   readonly progressed?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import set from "../../../test/auto-requests.json" with { type: "json" };
 import { chooseByRules } from "./auto-rules.ts";
 
-type Labelled = {
+type LabelledRequest = {
   readonly text: string;
   readonly tools: string | readonly string[];
   readonly expect: string | readonly string[];
@@ -13,9 +13,9 @@ type Labelled = {
   readonly turns?: number;
 };
 
-const requests: readonly Labelled[] = set.requests;
+const requests: readonly LabelledRequest[] = set.requests;
 
-function toolsOf({ tools }: Labelled) {
+function toolsOf({ tools }: LabelledRequest) {
   if (tools === "none") return [];
   return tools === "all" ? set.tools : set.tools.filter(({ name }) => tools.includes(name));
 }

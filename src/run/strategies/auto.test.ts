@@ -3,7 +3,7 @@ import { afterEach, test } from "node:test";
 import { anyDatabase } from "../../../test/databases.ts";
 import { startTestRuns, type TestRuns } from "../../../test/runs.ts";
 import type { Script } from "../../models/demo/scripted.ts";
-import type { Started } from "../runs.ts";
+import type { RunStart } from "../runs.ts";
 import { auto, strategyIn } from "./auto.ts";
 import { chat } from "./chat.ts";
 
@@ -21,7 +21,7 @@ anyDatabase((databases) => {
     services.push(service);
     return service;
   };
-  const choicesIn = async (service: TestRuns, { threadId }: Started) =>
+  const choicesIn = async (service: TestRuns, { threadId }: RunStart) =>
     (await service.runs.listItems(service.caller, threadId, {})).flatMap(({ body }) =>
       "type" in body && body.type === "strategy" ? [[body.strategy, body.reason]] : [],
     );

@@ -6,7 +6,7 @@ import type { TestRuns } from "../../../test/runs.ts";
 import type { Script, ScriptAnswer } from "../../models/demo/scripted.ts";
 import type { ModelRequest } from "../../protocol/agents/models.ts";
 import { actionTrace } from "./json-actions-trace.ts";
-import type { Started } from "../runs.ts";
+import type { RunStart } from "../runs.ts";
 import { jsonActions } from "./json-actions.ts";
 
 const { orchestrator, others } = await orchestratorTeam("script");
@@ -36,9 +36,9 @@ anyRunDatabase(({ kind, start }) => {
   };
   const ask = (service: TestRuns, content = goal, threadId?: string) =>
     service.ask(content, { agent: "orchestrator", ...(threadId === undefined ? {} : { threadId }) });
-  const itemsOf = (service: TestRuns, { threadId, runId }: Started) =>
+  const itemsOf = (service: TestRuns, { threadId, runId }: RunStart) =>
     service.runs.listItems(service.caller, threadId, {}).then((items) => items.filter((item) => item.runId === runId));
-  const traceOf = async (service: TestRuns, started: Started) => actionTrace(await itemsOf(service, started));
+  const traceOf = async (service: TestRuns, started: RunStart) => actionTrace(await itemsOf(service, started));
   /** The request, and what a person would read as its answer. */
   const answered = async (service: TestRuns, content = goal) => {
     const { started, text } = await ask(service, content);

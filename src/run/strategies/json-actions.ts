@@ -28,7 +28,7 @@ import { actionSteps, repairKey, type ActionStep } from "./json-actions-steps.ts
 const stepsUsedUp = "[MAX STEPS REACHED - No final answer provided]";
 
 /** Who may act, and with what: the same from the start of a run to its end. */
-type Cast = {
+type Actors = {
   readonly agents: readonly { readonly agent: AgentDefinition; readonly tools: readonly ToolSchema[] }[];
   readonly known: { readonly tools: readonly string[]; readonly agents: readonly string[] };
 };
@@ -42,7 +42,7 @@ type ActionOptions = StepOptions & { readonly then: (room: number) => readonly M
 const ofQuery = 0.6;
 
 /** What was decided so far; `unclear`: a reply that no action was found in, to be said again. */
-type Situation = { readonly steps: readonly ActionStep[]; readonly unclear?: ActionStep };
+type ActionHistory = { readonly steps: readonly ActionStep[]; readonly unclear?: ActionStep };
 
 /**
  * One agent at a time decides by a JSON action: use a tool, hand over to another agent, or answer. The agent that the run
@@ -72,13 +72,13 @@ export async function jsonActions(turn: Turn): Promise<void> {
 jsonActions.prompts = ["json_actions_repair"];
 jsonActions.handsOver = true as const;
 
-function situationOf({ fold }: Turn, { known }: Cast): Situation {
+function situationOf({ fold }: Turn, { known }: Actors): ActionHistory {
   const steps = actionSteps(fold.items, known);
   const last = steps.at(-1);
   return last?.unclear === undefined ? { steps } : { steps: steps.slice(0, -1), unclear: last };
 }
 
-function optionsFor(turn: Turn, cast: Cast, { steps, unclear }: Situation): ActionOptions {
+function optionsFor(turn: Turn, cast: Actors, { steps, unclear }: ActionHistory): ActionOptions {
   const { agent, query } = nextAfter(turn, cast, steps);
   const messagesAfter = (room: number) => {
     const left = room - tokensOfMessages(repair);
@@ -147,7 +147,7 @@ function readingOf(action: Action, tools: readonly ToolSchema[]): ParsedAnswer {
   return { calls: [{ name: tool.name, arguments: written }] };
 }
 
-function nextAfter(turn: Turn, cast: Cast, steps: readonly ActionStep[]): NextActor {
+function nextAfter(turn: Turn, cast: Actors, steps: readonly ActionStep[]): NextActor {
   const { agent: first, input } = turn.run;
   const last = steps.at(-1);
   if (!last) return { agent: first };
@@ -163,7 +163,7 @@ function nextAfter(turn: Turn, cast: Cast, steps: readonly ActionStep[]): NextAc
     : { agent: first, query: () => unknownAgentQuery(last) };
 }
 
-function castOf({ run: { agent, team, tools } }: Turn): Cast {
+function castOf({ run: { agent, team, tools } }: Turn): Actors {
   const members = team.map((member) => ({
     agent: member.agent,
     tools: tools.filter(({ name }) => member.tools.includes(name) || name === searchName),

@@ -124,10 +124,10 @@ async function giveAnswer(turn: Turn, steps: Steps): Promise<void> {
   });
 }
 
-type Change = { readonly revision: number; readonly change: number; readonly steps: Steps };
+type PlanChange = { readonly revision: number; readonly change: number; readonly steps: Steps };
 
 /** With what follows from the change: the next step begins, or none will. */
-async function recordPlan(turn: Turn, before: PlanProgress, { revision, change, steps }: Change): Promise<void> {
+async function recordPlan(turn: Turn, before: PlanProgress, { revision, change, steps }: PlanChange): Promise<void> {
   const key = change === 1 ? `plan:${revision}` : `plan:${revision}:${change}`;
   const newFailures = change === 1 ? 0 : before.newFailures + failuresIn(steps) - failuresIn(before.steps);
   const isHeldUp = reasonToRevise(turn, { ...before, newFailures }, steps) !== undefined;
@@ -149,10 +149,10 @@ function reasonToRevise(
   return reasons.length > 0 ? reasons.join("\n") : undefined;
 }
 
-type Filling = { readonly values?: Readonly<Record<string, string>>; readonly room?: number };
+type PromptFilling = { readonly values?: Readonly<Record<string, string>>; readonly room?: number };
 
 /** `room` is for all of it; where it is scarce, less is told of the steps' results. */
-function promptText(turn: Turn, name: string, { values, room = Infinity }: Filling): string {
+function promptText(turn: Turn, name: string, { values, room = Infinity }: PromptFilling): string {
   const { run, fold } = turn;
   const { steps = [] } = progressOf(fold.items);
   const fill = (results: string) =>

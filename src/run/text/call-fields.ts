@@ -15,9 +15,9 @@ export const longestName = 300;
 
 const knownKeys = new Set<string>(["name", ...Object.values(meanings).flat()]);
 
-type Meaning = keyof typeof meanings;
+type CallFieldName = keyof typeof meanings;
 /** `others`: what has another key; models put a tool's arguments there. */
-export type CallFields = { readonly [meaning in Meaning]?: unknown } & { readonly others?: JsonObject };
+export type CallFields = { readonly [meaning in CallFieldName]?: unknown } & { readonly others?: JsonObject };
 
 /** What only holds an action: `{"tool_call": {…}}`, `{"tool_calls": [{"function": {…}}]}`. */
 const wrappers = [
@@ -36,8 +36,8 @@ const wrappers = [
 /** The values an action's object has, whatever it calls them; undefined if it has none of an action. */
 export function callFields(object: JsonObject, depth = 0): CallFields | undefined {
   const values = new Map(Object.entries(object).map(([key, value]) => [bare(key), value]));
-  const fields: { [meaning in Meaning]?: unknown } = {};
-  for (const [meaning, names] of Object.entries(meanings) as [Meaning, readonly string[]][]) {
+  const fields: { [meaning in CallFieldName]?: unknown } = {};
+  for (const [meaning, names] of Object.entries(meanings) as [CallFieldName, readonly string[]][]) {
     const name = names.find((each) => values.has(each));
     if (name !== undefined) fields[meaning] = values.get(name);
   }

@@ -5,7 +5,7 @@ import { soleCall, writtenCalls, type WrittenCall } from "./written-calls.ts";
 export type AnswerText = { readonly text: string; readonly thinking: string };
 
 /** Reads an answer as it comes. */
-export type Hearing = {
+export type AnswerTextReader = {
   readonly take: (piece: string) => AnswerText;
   /** What was held back, and the calls that were written in it. */
   readonly end: () => AnswerText & { readonly calls: readonly WrittenCall[] };
@@ -40,7 +40,7 @@ const nothing: AnswerText = { text: "", thinking: "" };
  * calls behind them, and stop tokens. What is in a code fence, in backticks, or within a line (but for tokens) is content.
  * `tools`: those that were offered; without any, JSON is never a call.
  */
-export function hearing(tools: readonly ToolSchema[]): Hearing {
+export function hearing(tools: readonly ToolSchema[]): AnswerTextReader {
   let state: "start" | "text" | "thinking" | "json" | "calling" | "over" = "start";
   let held = "";
   let isFenced = false;

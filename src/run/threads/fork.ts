@@ -18,7 +18,7 @@ const sources = `${sourcesSql({ threads: "$7::uuid", room: "$7::uuid" })} limit 
 export const mostCopied = 10_000;
 
 /** What of an item decides whether and how it is copied; its body stays in the database. */
-type Stub = {
+type ItemStub = {
   readonly id: string;
   readonly parent_id: string | null;
   readonly seq: number;
@@ -82,15 +82,15 @@ export async function forkThread(
   });
 }
 
-export async function stubsOf(query: Query, threadId: string, leaf: string | null): Promise<Stub[]> {
+export async function stubsOf(query: Query, threadId: string, leaf: string | null): Promise<ItemStub[]> {
   if (leaf === null || !isId(leaf)) return [];
-  const rows = await query<Stub>(
+  const rows = await query<ItemStub>(
     `select id, parent_id, seq, kind, run_id as "runId", step, call_index as index, attempt, body ? 'erased' as erased, (body ->> 'upToSeq')::bigint as up_to,
        (body ->> 'seen')::bigint as seen
      from items where thread_id = $1 and seq <= (select seq from items where id = $2 and thread_id = $1) order by seq desc`,
     [threadId, leaf],
   );
-  const branch: Stub[] = [];
+  const branch: ItemStub[] = [];
   let next: string | null = leaf;
   for (const row of rows) {
     if (row.id !== next) continue;
@@ -103,8 +103,8 @@ export async function stubsOf(query: Query, threadId: string, leaf: string | nul
 type CopyPlace = { readonly firstSeq: number; readonly parent: string | null; readonly steps: string };
 
 /** Steps get numbers of their own behind the name `steps`, since those of two runs may have the same names. */
-export function copiesOf(branch: readonly Stub[], { firstSeq, parent, steps: name }: CopyPlace) {
-  const placeOf = ({ runId, step, index }: Stub) => `${runId} ${step} ${index}`;
+export function copiesOf(branch: readonly ItemStub[], { firstSeq, parent, steps: name }: CopyPlace) {
+  const placeOf = ({ runId, step, index }: ItemStub) => `${runId} ${step} ${index}`;
   const whole = standing(branch).filter(({ erased }) => !erased);
   const placesOf = (kind: string) => new Set(whole.filter((item) => item.kind === kind).map(placeOf));
   const [called, answered] = [placesOf("call"), placesOf("result")];
@@ -115,7 +115,7 @@ export function copiesOf(branch: readonly Stub[], { firstSeq, parent, steps: nam
     return item.kind === "message";
   });
   const steps = new Map<string, number>();
-  const stepOf = ({ runId, step }: Stub) => {
+  const stepOf = ({ runId, step }: ItemStub) => {
     if (step === null) return null;
     const place = `${runId} ${step}`;
     if (!steps.has(place)) steps.set(place, steps.size + 1);

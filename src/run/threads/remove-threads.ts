@@ -3,7 +3,7 @@ import type { Mirror } from "./mirror-files.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 /** Which condition must still hold of a thread `t` when it is locked; its values follow the ids. */
-export type Still = { readonly sql: string; readonly values: readonly unknown[] };
+export type ThreadCondition = { readonly sql: string; readonly values: readonly unknown[] };
 
 /**
  * Removes threads in which nobody works, with the files of their sessions. First the file, then the thread: a process that
@@ -12,7 +12,7 @@ export type Still = { readonly sql: string; readonly values: readonly unknown[] 
 export async function removeThreads(
   { database }: Pick<Runtime, "database">,
   mirror: Mirror | undefined,
-  { ids, still }: { readonly ids: readonly string[]; readonly still?: Still },
+  { ids, still }: { readonly ids: readonly string[]; readonly still?: ThreadCondition },
 ): Promise<readonly string[]> {
   if (ids.length === 0) return [];
   if (mirror) for (const id of ids) await (await mirror.leaving(id))();
@@ -32,13 +32,13 @@ export async function removeThreads(
 }
 
 /** What `run/` alone may remove because it is old. Each says how many went. */
-export type OldThings = {
+export type RunRetention = {
   threads(which: { readonly archived: boolean; readonly days: number; readonly most: number }): Promise<number>;
   /** Runs that ended, with those below them. */
   runs(which: { readonly days: number; readonly most: number }): Promise<number>;
 };
 
-export function createOldThings(runtime: Pick<Runtime, "database">, mirror: Mirror | undefined): OldThings {
+export function createOldThings(runtime: Pick<Runtime, "database">, mirror: Mirror | undefined): RunRetention {
   const { query } = runtime.database;
   return {
     async threads({ archived, days, most }) {

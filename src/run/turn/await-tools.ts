@@ -3,7 +3,7 @@ import { newId } from "../../protocol/base/ids.ts";
 import type { NewItem } from "../../protocol/threads/items.ts";
 import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
-import type { Taken } from "../lifecycle/take-run.ts";
+import type { TakenRun } from "../lifecycle/take-run.ts";
 import { defineRun } from "./define-run.ts";
 import type { RunWork } from "../step/work.ts";
 import { commit } from "../step/commit.ts";
@@ -14,7 +14,7 @@ const awaitedCode = "tools_awaited";
  * Of a run that began while servers had not told their tools: waits for them, and keeps what they tell as if it had begun
  * then. Resolves to the run as it is from now on; undefined: it waits for none.
  */
-export async function awaitTools(work: RunWork): Promise<Taken | undefined> {
+export async function awaitTools(work: RunWork): Promise<TakenRun | undefined> {
   const { taken, runtime, signal } = work;
   const { awaited, ...before } = taken.definition;
   if (!awaited) return undefined;

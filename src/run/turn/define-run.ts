@@ -1,6 +1,6 @@
 import type { AgentDefinition, Limits } from "../../protocol/agents/agents.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
-import type { Errand, RunDefinition, RunOptions } from "../../protocol/threads/runs.ts";
+import type { DelegationKey, RunDefinition, RunOptions } from "../../protocol/threads/runs.ts";
 import { toolSchemas } from "../../tools/core/registry.ts";
 import { deferTools } from "../../tools/core/search-tools.ts";
 import { checkFormat } from "../prompt/answer-format.ts";
@@ -11,7 +11,7 @@ export type RunRequest = {
   readonly agent: AgentDefinition;
   readonly options: RunOptions;
   /** Of a delegated run: its root's limits stand over its own. */
-  readonly within?: { readonly limits: Limits; readonly path: readonly Errand[] } & Pick<
+  readonly within?: { readonly limits: Limits; readonly path: readonly DelegationKey[] } & Pick<
     RunDefinition,
     "onOutage" | "held" | "unattended"
   >;

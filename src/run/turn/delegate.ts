@@ -6,7 +6,7 @@ import { isEnded } from "../../protocol/threads/runs.ts";
 import type { Query, ToolResult } from "../../protocol/agents/tools.ts";
 import { boundFrom, errorResult } from "../../tools/core/tool-result.ts";
 import type { CallItem } from "../log/call-items.ts";
-import { ensureChild, findChild, takeChild, type ChildRunState, type ChildBeginning } from "../lifecycle/child-runs.ts";
+import { ensureChild, findChild, takeChild, type ChildRunState, type NewChildRun } from "../lifecycle/child-runs.ts";
 import { defineRun } from "./define-run.ts";
 import { delegationKey, objectionTo, pathOf } from "./delegation-key.ts";
 import { accountOf, noAnswer } from "../log/account.ts";
@@ -43,7 +43,7 @@ export async function delegate(
   if (objection) return errorResult(objection);
   const { caller, definition } = work.taken;
   const within = { ...definition, path: [...path, errand] };
-  const beginning: ChildBeginning = {
+  const beginning: NewChildRun = {
     call: callKey(call),
     title: task.slice(0, 80),
     definition: defineRun(work.runtime, caller, { agent: member, options: {}, within }),

@@ -10,13 +10,13 @@ import { createTurn } from "./create-turn.ts";
 import type { Job } from "../engine/engine.ts";
 import { branchOf, readHistory } from "../log/history.ts";
 import { settled } from "../step/ask-model.ts";
-import { AtBudget, deadlineReached, limitOf } from "../limits/limits.ts";
+import { BudgetExceeded, deadlineReached, limitOf } from "../limits/limits.ts";
 import { givenUp, waitedForModel } from "./outage-wait.ts";
 import { openOutage } from "../step/outage.ts";
 import { setAside, wakeRetries } from "../lifecycle/child-runs.ts";
 import { startNext } from "../lifecycle/message-queue.ts";
 import type { ActiveRun, Runtime, StopReason } from "../contract/runtime.ts";
-import { takeRun, type Taken } from "../lifecycle/take-run.ts";
+import { takeRun, type TakenRun } from "../lifecycle/take-run.ts";
 import { tellChanges } from "./note-changes.ts";
 import type { Strategy } from "../contract/turn.ts";
 import { beginWork, type RunWork } from "../step/work.ts";
@@ -31,7 +31,7 @@ const releaseAfterMs = 1000;
 
 /** Takes a run for this process and works on it until it ends, waits, or is lost or handed over. Never throws. */
 export async function executeRun(runtime: Runtime, job: Job): Promise<void> {
-  let taken: Taken | undefined;
+  let taken: TakenRun | undefined;
   try {
     taken = await takeRun(runtime.database, runtime.node, job);
     if (taken?.retried) await wakeRetries(runtime.database.query, taken.runId);
@@ -50,7 +50,7 @@ export async function executeRun(runtime: Runtime, job: Job): Promise<void> {
  * Until it is done: with one process on its database nobody else would ever find a job that nobody works on. That the database
  * was away is no fault of the run, and not counted as a process that died over it.
  */
-async function giveBack({ engine, database, log }: Runtime, job: Job, taken: Taken | undefined): Promise<void> {
+async function giveBack({ engine, database, log }: Runtime, job: Job, taken: TakenRun | undefined): Promise<void> {
   for (;;) {
     await sleep(releaseAfterMs, undefined, { ref: false });
     try {
@@ -74,11 +74,11 @@ type JobOrParent =
 export type ParentWork = Pick<RunWork, "root" | "signal"> & { readonly progressed: () => Promise<void> };
 
 /** Works on a child until it ends, waits, or can't go on here. Throws only what its parent would be given back for. */
-export function workOnChild(runtime: Runtime, taken: Taken, parent: ParentWork): Promise<void> {
+export function workOnChild(runtime: Runtime, taken: TakenRun, parent: ParentWork): Promise<void> {
   return workOn(runtime, taken, { parent });
 }
 
-async function workOn(runtime: Runtime, taken: Taken, { job, parent }: JobOrParent): Promise<void> {
+async function workOn(runtime: Runtime, taken: TakenRun, { job, parent }: JobOrParent): Promise<void> {
   const { runId, threadId, epoch } = taken;
   const control = new AbortController();
   let stopped: StopReason | undefined;
@@ -102,7 +102,7 @@ async function workOn(runtime: Runtime, taken: Taken, { job, parent }: JobOrPare
     const poison = taken.takeovers >= mostTakeovers;
     // What killed its owners may be what they read.
     const history = poison ? [] : await historyOf(runtime, taken);
-    const workOf = (of: Taken, branch: readonly Item[]) =>
+    const workOf = (of: TakenRun, branch: readonly Item[]) =>
       beginWork(
         {
           runtime,
@@ -199,7 +199,7 @@ function strategyOf(runtime: Runtime, agent: string, name: string): Strategy {
 }
 
 /** A new thread that this process has seen from its first item need not be read back. */
-async function historyOf(runtime: Runtime, taken: Taken) {
+async function historyOf(runtime: Runtime, taken: TakenRun) {
   const known = taken.epoch === 1 ? runtime.feeds.whole(taken.threadId) : undefined;
   if (known && known.length === taken.nextSeq - 1) return branchOf(known, taken.leaf);
   return readHistory(runtime.database.query, {
@@ -222,7 +222,7 @@ async function contextOf({ models }: Runtime, name: string): Promise<number> {
   }
 }
 
-function endOf(error: unknown, stopped: StopReason | undefined, runtime: Runtime, taken: Taken): RunEnd {
+function endOf(error: unknown, stopped: StopReason | undefined, runtime: Runtime, taken: TakenRun): RunEnd {
   if (stopped === "cancelled") return { status: "cancelled" };
   const cause = stopped === "deadline" ? deadlineReached() : error;
   if (cause instanceof ColloquyError) return { status: "failed", error: runErrorOf(cause) };
@@ -256,7 +256,7 @@ async function pausedAtLimit(work: RunWork, error: unknown): Promise<boolean> {
 
 /** What an account's budget must allow before the run can go on. */
 function askedIn(error: unknown): { readonly state?: unknown } {
-  if (!(error instanceof AtBudget)) return {};
+  if (!(error instanceof BudgetExceeded)) return {};
   const { tokens, cost } = error.expected;
   return { state: { tokens, cost } };
 }
@@ -291,7 +291,7 @@ async function handOver(runtime: Runtime, { owner }: RunWork, job: Job): Promise
   runtime.deltas.touch(owner.threadId);
 }
 
-function poisoned(taken: Taken): ColloquyError {
+function poisoned(taken: TakenRun): ColloquyError {
   return new ColloquyError(
     "taken_over_too_often",
     500,

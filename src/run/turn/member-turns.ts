@@ -79,7 +79,7 @@ function definitionOf(work: RunWork, caller: Caller, { agent, answers, within }:
   };
 }
 
-type NewTurn = {
+type NewMemberTurn = {
   readonly call: string;
   readonly agent: string;
   readonly answers: string;
@@ -88,7 +88,7 @@ type NewTurn = {
 };
 
 /** The run and the item that tells of it, in one statement. Undefined: there is such a turn, or the root is not ours. */
-async function insertTurn(work: RunWork, turn: NewTurn): Promise<ChildRunState | undefined> {
+async function insertTurn(work: RunWork, turn: NewMemberTurn): Promise<ChildRunState | undefined> {
   const { runtime, owner, taken } = work;
   const { call, agent, definition, caller } = turn;
   const runId = newId();

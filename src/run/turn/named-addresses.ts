@@ -2,7 +2,7 @@ import type { Query } from "../../protocol/agents/tools.ts";
 import { type RunTree, threadsOfTree } from "./untrusted.ts";
 
 /** Who has named an address. */
-export type Naming = {
+export type AddressMentions = {
   /** The person for whom the run works, in their own message. */
   readonly byPerson: boolean;
   /** A search, as one of the pages that it found. */
@@ -24,8 +24,8 @@ export async function namingsOf(
   query: Query,
   { rootRun, userId }: RunTree,
   addresses: readonly string[],
-): Promise<ReadonlyMap<string, Naming>> {
-  const rows = await query<{ address: string } & Naming>(
+): Promise<ReadonlyMap<string, AddressMentions>> {
+  const rows = await query<{ address: string } & AddressMentions>(
     `select asked.address,
        exists (select from items where ${ofPerson} and lower(body ->> 'content') ~ asked.pattern) as "byPerson",
        exists (select from items where thread_id in (${threadsOfTree}) and kind = 'result' and body -> 'data' -> 'links' is null

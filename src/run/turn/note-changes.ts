@@ -3,12 +3,12 @@ import { messageOf } from "../../protocol/base/errors.ts";
 import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import { defineRun } from "./define-run.ts";
 import type { Runtime } from "../contract/runtime.ts";
-import type { Taken } from "../lifecycle/take-run.ts";
+import type { TakenRun } from "../lifecycle/take-run.ts";
 
 const kept = ["agent", "model", "tools", "prompts", "team"] as const satisfies readonly (keyof RunDefinition)[];
 
 /** A run that is taken up again goes on with what it has kept; says so where the files or models are others by now. */
-export function tellChanges(runtime: Runtime, { runId, caller, definition }: Taken): void {
+export function tellChanges(runtime: Runtime, { runId, caller, definition }: TakenRun): void {
   const changed = changesSince(runtime, caller, definition);
   if (changed.length === 0) return;
   runtime.log.info(
@@ -17,7 +17,7 @@ export function tellChanges(runtime: Runtime, { runId, caller, definition }: Tak
   );
 }
 
-function changesSince(runtime: Runtime, caller: Taken["caller"], definition: RunDefinition): readonly string[] {
+function changesSince(runtime: Runtime, caller: TakenRun["caller"], definition: RunDefinition): readonly string[] {
   const { agent, options } = definition;
   if (!runtime.agents.has(agent.id)) return agent.id.startsWith("tool:") ? [] : ["agent"];
   try {

@@ -8,7 +8,7 @@ import type { RunEvent } from "../../protocol/threads/events.ts";
 import type { RunOptions } from "../../protocol/threads/runs.ts";
 import type { ItemOf } from "../../protocol/threads/items.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
-import type { Started } from "../runs.ts";
+import type { RunStart } from "../runs.ts";
 
 const away: ScriptAnswer = [{ error: "unreachable", message: "nothing listens there" }];
 const key = { idempotency: { key: "k", bodyHash: "h" } };
@@ -17,13 +17,13 @@ anyRunDatabase((suite) => {
   const start = (service: TestRuns, input: { held?: boolean; options?: RunOptions } & Partial<typeof key> = {}) =>
     service.runs.start(service.caller, { agent: "assistant", message: { content: "go" }, ...input });
   const typesOf = (events: readonly RunEvent[]) => events.map(({ type }) => type);
-  const endOf = async (service: TestRuns, started: Started) => {
+  const endOf = async (service: TestRuns, started: RunStart) => {
     const { seen, close } = watch(service, started);
     await until(() => seen.at(-1)?.type === "run-end", "the end of the run");
     close();
     return seen;
   };
-  const openQuestion = async (service: TestRuns, { runId }: Started) => {
+  const openQuestion = async (service: TestRuns, { runId }: RunStart) => {
     // While it is asked again there is none to be answered.
     let found: ItemOf<"question"> | undefined;
     await until(async () => {

@@ -65,7 +65,7 @@ function notAllowed({ runtime, taken }: RunWork, { body }: CallItem): ToolResult
 /** Of whose text a question names. */
 const mostNamed = 5;
 
-export type Preparing = {
+export type PrepareCallOptions = {
   readonly twin: CallItem | undefined;
   readonly allowed: readonly Tool[];
   /** Why some can't be called now: their servers are away. */
@@ -74,7 +74,7 @@ export type Preparing = {
   readonly objection: (tool: Tool, input: unknown) => Promise<ToolResult | undefined>;
 };
 
-export async function prepareCall(work: RunWork, call: CallItem, preparing: Preparing): Promise<CallPlan> {
+export async function prepareCall(work: RunWork, call: CallItem, preparing: PrepareCallOptions): Promise<CallPlan> {
   const { allowed, absent, twin, objection } = preparing;
   const tool = allowed.find((one) => one.name === call.body.name && mayUse(work, call, one));
   const begun = await wasBegun(work, call);

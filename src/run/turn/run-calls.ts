@@ -42,7 +42,7 @@ function renewed(work: RunWork, calls: readonly CallItem[]): Promise<ReadonlyMap
   return runtime.tools.renew(names, taken.caller, { signal, tell });
 }
 
-type Doing = Extract<CallPlan, { how: "do" }>;
+type RunnableCall = Extract<CallPlan, { how: "do" }>;
 
 /**
  * Does open calls in the order they were asked for: reads that follow one another at the same time and in one commit,
@@ -183,7 +183,7 @@ async function doWrite(work: RunWork, plan: CallPlan): Promise<void> {
 }
 
 /** Effect, ledger and result in one transaction: exactly once. */
-async function writeLocally(work: RunWork, { call, tool, input }: Doing): Promise<void> {
+async function writeLocally(work: RunWork, { call, tool, input }: RunnableCall): Promise<void> {
   const { database } = work.runtime;
   const key = newId();
   const appended = await database.transaction(async (query) => {
@@ -204,7 +204,7 @@ async function noStep(): Promise<never> {
 }
 
 /** The record before, the tool, the record after; whoever finds the first without the last knows that it does not know. */
-async function writeThroughLedger(work: RunWork, { call, tool, input }: Doing): Promise<void> {
+async function writeThroughLedger(work: RunWork, { call, tool, input }: RunnableCall): Promise<void> {
   const context = (key: string, before?: RememberedCall): ToolContext => ({
     ...contextOf(work, call, { key, query: work.runtime.database.query }),
     remember: (what) => remember(work, call, what),
@@ -236,7 +236,7 @@ async function writeThroughLedger(work: RunWork, { call, tool, input }: Doing): 
 /** What a command printed stays known when it takes too long, or its run is stopped, handed over or dies with its process. */
 async function executeKeeping(
   work: RunWork,
-  { call, tool, input }: Omit<Doing, "how">,
+  { call, tool, input }: Omit<RunnableCall, "how">,
   context: ToolContext,
 ): Promise<ToolResult> {
   if (tool.scope !== "sandbox") return executeTool(tool, input, context);

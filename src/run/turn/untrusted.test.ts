@@ -8,7 +8,7 @@ import { newId } from "../../protocol/base/ids.ts";
 import type { ItemOf } from "../../protocol/threads/items.ts";
 import type { ModelRequest } from "../../protocol/agents/models.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
-import type { DecisionInput, RoomPlace } from "../runs.ts";
+import type { RunDecision, RoomPlace } from "../runs.ts";
 
 type ScriptedCall = readonly [tool: string, input: object];
 
@@ -221,7 +221,7 @@ anyRunDatabase((suite) => {
       [[["api.example"], ["read_mail"], '{"n":1}']],
     );
     const { runId, threadId } = first.started;
-    const answer = (input: DecisionInput) =>
+    const answer = (input: RunDecision) =>
       service.runs.decide(service.caller, runId, { questionId: first.questions[0]!.id, input });
     await assert.rejects(answer({ decision: "allow", always: true }), { code: "invalid_input" });
     await assert.rejects(answer({ decision: "deny", here: true }), { code: "invalid_input" });

@@ -12,14 +12,14 @@ import { isOpen } from "../log/rows.ts";
 import { settledStep } from "../step/ask-model.ts";
 import { addCommitted, endSignals, reloadItems, signalsOf, steeredNow } from "../step/commit.ts";
 import { partialItem } from "../step/read-answer.ts";
-import type { AlsoWaiting, RunWork } from "../step/work.ts";
+import type { WaitExtras, RunWork } from "../step/work.ts";
 
 /** True: the run waits now. False: what it would wait for has come meanwhile, and the fold shows it. */
 export async function wait(
   work: RunWork,
   reason: WaitReason,
   text: string,
-  { spent, ...also }: AlsoWaiting = {},
+  { spent, ...also }: WaitExtras = {},
 ): Promise<boolean> {
   await settle(work, spent);
   return waitFor(work, async (query) =>
@@ -64,7 +64,7 @@ export async function endWork(work: RunWork, end: RunEnd): Promise<void> {
   addCommitted(work, ended.items);
 }
 
-type WaitState = { readonly reason: WaitReason; readonly text: string } & AlsoWaiting;
+type WaitState = { readonly reason: WaitReason; readonly text: string } & WaitExtras;
 
 /** `ask` looks, with all locked, whether there is still something to wait for. */
 async function waitFor(work: RunWork, ask: (query: Query) => Promise<WaitState | undefined>): Promise<boolean> {

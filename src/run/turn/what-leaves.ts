@@ -4,14 +4,14 @@ import { namingsOf, unsaidTexts } from "./named-addresses.ts";
 import { type RunTree, threadsOfTree } from "./untrusted.ts";
 
 /** What a call would tell whom, once text from outside was read. */
-export type Leaving = {
+export type DataReceivers = {
   /** Hosts, and servers of tools as `mcp:<name>`; undefined: it is asked about each time. */
   readonly receivers?: readonly string[];
   /** A person's "always" for such arguments lifts it. */
   readonly isGrantable?: true;
 };
 
-export type Telling = RunTree & {
+export type OutgoingCall = RunTree & {
   readonly runtime: Runtime;
   /** Whose text was read. */
   readonly sources: readonly string[];
@@ -31,7 +31,7 @@ const mostReads = 200;
 const mostTexts = 50;
 
 /** Whom a call tells something that it may have been made to tell; undefined: nobody. */
-export async function leavingBy(telling: Telling): Promise<Leaving | undefined> {
+export async function leavingBy(telling: OutgoingCall): Promise<DataReceivers | undefined> {
   const { tool, sources, input } = telling;
   const { server, hosts, reaches } = tool;
   if (tool.sendsOut) return {};
@@ -51,7 +51,7 @@ export async function leavingBy(telling: Telling): Promise<Leaving | undefined> 
  * A read at a server of which nobody says that its world is closed. An address must be named as one for `fetch_page`. Other words
  * are the server's own, a person's, or (of a server that does not say that its world is open) told after its own texts alone.
  */
-async function readAtServer(telling: Telling, server: ToolServer): Promise<Leaving | undefined> {
+async function readAtServer(telling: OutgoingCall, server: ToolServer): Promise<DataReceivers | undefined> {
   const { tool, input, sources, runtime } = telling;
   const said = saidIn(tool.parameters);
   const texts = [...new Set(textsIn(input))].filter((text) => !said.has(text));
@@ -68,7 +68,7 @@ async function readAtServer(telling: Telling, server: ToolServer): Promise<Leavi
 }
 
 /** Those of these addresses that no person has named, and that are not among the few that may be followed so. */
-async function strangeAddresses(telling: Telling, addresses: readonly string[]): Promise<readonly string[]> {
+async function strangeAddresses(telling: OutgoingCall, addresses: readonly string[]): Promise<readonly string[]> {
   if (addresses.length === 0) return [];
   const { runtime } = telling;
   const before = (await readBefore(telling)).filter((address) => !addresses.includes(address));
@@ -88,7 +88,7 @@ async function strangeAddresses(telling: Telling, addresses: readonly string[]):
 }
 
 /** The addresses that calls of the tree have asked for, those of the same answer too. */
-async function readBefore({ runtime, rootRun, userId: _, tool }: Telling): Promise<readonly string[]> {
+async function readBefore({ runtime, rootRun, userId: _, tool }: OutgoingCall): Promise<readonly string[]> {
   const tools = runtime.tools.list().filter(({ reaches }) => reaches);
   const rows = await runtime.database.query<{ name: string; given: string }>(
     `select distinct body ->> 'name' as name, body ->> 'arguments' as given from items
@@ -106,7 +106,7 @@ async function readBefore({ runtime, rootRun, userId: _, tool }: Telling): Promi
 }
 
 /** Whether the tree has read what only its person knows: a task, a file, a document, a server of tools. */
-async function hasReadOwn({ runtime, rootRun }: Telling): Promise<boolean> {
+async function hasReadOwn({ runtime, rootRun }: OutgoingCall): Promise<boolean> {
   const rows = await runtime.database.query<{ tool: string | null }>(
     `select distinct author as tool from items where thread_id in (${threadsOfTree})
        and kind = 'result' and body -> 'isError' is null

@@ -13,7 +13,7 @@ import type { AdminRun } from "../../protocol/threads/run-trace.ts";
 import type { RunDetails } from "../traced-run.ts";
 import { writesOf } from "../views/writes-of.ts";
 import { startRun } from "./start-run.ts";
-import type { Started } from "../runs.ts";
+import type { RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 export type AdminRunQuery = {
@@ -35,7 +35,7 @@ export type AdminRuns = {
   list(filter: AdminRunQuery): Promise<readonly AdminRun[]>;
   get(runId: string): Promise<RunDetails>;
   /** A new run with the message, agent and options of one that failed or was cancelled, for its owner. */
-  retry(runId: string, idempotencyKey?: string): Promise<Started>;
+  retry(runId: string, idempotencyKey?: string): Promise<RunStart>;
   /** Says what became of a write whose outcome is unknown. */
   resolve(caller: Caller, runId: string, resolution: Resolution): Promise<void>;
 };
@@ -65,7 +65,7 @@ async function list({ database }: Runtime, filter: AdminRunQuery): Promise<Admin
   return rows.map(toAdminRun);
 }
 
-async function retry(runtime: Runtime, runId: string, idempotencyKey?: string): Promise<Started> {
+async function retry(runtime: Runtime, runId: string, idempotencyKey?: string): Promise<RunStart> {
   const { query } = runtime.database;
   if (!isId(runId)) throw noRun(runId);
   const [run] = await query<

@@ -1,11 +1,11 @@
 import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { accept, accepted, KeyUsed, liveRootSql, type Beginning } from "../lifecycle/accept.ts";
+import { accept, accepted, IdempotencyKeyTaken, liveRootSql, type NewRun } from "../lifecycle/accept.ts";
 import { cancelRun } from "../lifecycle/cancel.ts";
 import { threadBusy } from "../lifecycle/locked-run.ts";
 import { queueBehind } from "../lifecycle/message-queue.ts";
 import { begunWith } from "../log/rows.ts";
-import type { Started, StartInput } from "../runs.ts";
+import type { RunStart, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { steer } from "./steer.ts";
 import { violatedConstraint } from "../../store/driver/sql-state.ts";
@@ -17,7 +17,7 @@ const mostTries = 20;
 export type Admission = Partial<Pick<StartInput, "mode" | "showQuestions" | "message" | "room">>;
 
 /** Begins a run, or lets it wait behind the live one of its thread; what was accepted before is only answered. */
-export async function admit(runtime: Runtime, given: Beginning, admission: Admission): Promise<Started> {
+export async function admit(runtime: Runtime, given: NewRun, admission: Admission): Promise<RunStart> {
   const { caller, idempotency } = given;
   // What the same Idempotency-Key began with another API key is not shown to who is held to its own.
   const isApart = idempotency !== null && caller.only !== undefined;
@@ -34,7 +34,7 @@ export async function admit(runtime: Runtime, given: Beginning, admission: Admis
       if (queued === "told") return await replay(runtime, beginning);
       if (queued !== "free") return queued;
     } catch (error) {
-      if (error instanceof KeyUsed) return await replay(runtime, beginning);
+      if (error instanceof IdempotencyKeyTaken) return await replay(runtime, beginning);
       const constraint = violatedConstraint(error);
       if (constraint === "items_id_key" || constraint === "pending_message_id_key")
         return await replay(runtime, beginning);
@@ -48,9 +48,9 @@ export async function admit(runtime: Runtime, given: Beginning, admission: Admis
 /** A message that is not to wait: refused, taken in by the live run, or said after that one is stopped. */
 async function meetLiveRun(
   runtime: Runtime,
-  beginning: Beginning,
+  beginning: NewRun,
   { mode = "queue", message, room }: Admission,
-): Promise<Started | undefined> {
+): Promise<RunStart | undefined> {
   const { threadId, caller, idempotency } = beginning;
   const { query } = runtime.database;
   // Sent again, it must not be refused because of its own run, much less stop it.
@@ -74,7 +74,7 @@ async function meetLiveRun(
   return undefined;
 }
 
-async function isKnown(query: Query, { caller, idempotency, items }: Beginning): Promise<boolean> {
+async function isKnown(query: Query, { caller, idempotency, items }: NewRun): Promise<boolean> {
   const [row] = await query<{ known: boolean }>(
     `select exists (select 1 from idempotency_keys where user_id = $1 and key = $2) or exists (select 1 from items where id = $3)
        or exists (select 1 from pending where message_id = $3) as known`,
@@ -84,7 +84,7 @@ async function isKnown(query: Query, { caller, idempotency, items }: Beginning):
 }
 
 /** The same request gets the same run, by its key or its message's id; another one with the key is refused. */
-async function replay(runtime: Runtime, { caller, idempotency, items }: Beginning): Promise<Started> {
+async function replay(runtime: Runtime, { caller, idempotency, items }: NewRun): Promise<RunStart> {
   const { query } = runtime.database;
   const [keyed] = await query<{ body_hash: string; run_id: string; thread_id: string }>(
     "select body_hash, run_id, thread_id from idempotency_keys where user_id = $1 and key = $2",
@@ -108,7 +108,7 @@ async function replay(runtime: Runtime, { caller, idempotency, items }: Beginnin
   return replayed(runtime, row.run_id, row.thread_id);
 }
 
-async function replayed(runtime: Runtime, runId: string, threadId: string): Promise<Started> {
+async function replayed(runtime: Runtime, runId: string, threadId: string): Promise<RunStart> {
   const [row] = await runtime.database.query<{ seq: number | null; resumed: number | null; last: number }>(
     `select seq, resumed, next_seq - 1 as last from threads cross join lateral
        (select min(seq) as seq, max(seq) filter (where kind = 'state' and body ->> 'type' = 'run-resume') as resumed

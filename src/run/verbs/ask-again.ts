@@ -5,7 +5,7 @@ import { isErased } from "../log/fold.ts";
 import { itemColumns, type ItemRow, toItem } from "../log/rows.ts";
 import { writesOf } from "../views/writes-of.ts";
 import { startRun } from "./start-run.ts";
-import type { Runs, Started } from "../runs.ts";
+import type { Runs, RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 /** Answers a message of the caller's once more, on a branch beside the first answer. */
@@ -13,7 +13,7 @@ export async function askAgain(
   runtime: Runtime,
   caller: Caller,
   { message: messageId, ...input }: Parameters<Runs["askAgain"]>[1],
-): Promise<Started> {
+): Promise<RunStart> {
   const [row] = isId(messageId)
     ? await runtime.database.query<ItemRow>(
         `select ${itemColumns} from items where id = $1 and thread_id = $2 and user_id = $3 and kind = 'message' and body ->> 'role' = 'user'`,

@@ -7,7 +7,7 @@ import { foldOf } from "../log/fold.ts";
 import { appendLocked, itemsOfRun, lockRun, noRun, publishItems, queueAgain } from "../lifecycle/locked-run.ts";
 import { itemColumns, toItem, type ItemRow } from "../log/rows.ts";
 import { mustBeOwn } from "../views/list-runs.ts";
-import type { Started } from "../runs.ts";
+import type { RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 export type BroughtResult = { readonly callId: string; readonly content: string; readonly isError?: boolean };
@@ -17,7 +17,7 @@ export async function bringResults(
   runtime: Runtime,
   caller: Caller,
   { results, only }: { readonly results: readonly BroughtResult[]; readonly only?: { readonly runId: string } },
-): Promise<Started> {
+): Promise<RunStart> {
   const byCall = new Map(results.map((result) => [itemIdOfCall(result.callId) ?? "", result]));
   const found = await runtime.database.query<ItemRow>(
     `select ${itemColumns} from items where id = any ($1::uuid[]) and user_id = $2 and kind = 'call' and body ->> 'target' = 'client' and run_id is not null`,

@@ -7,7 +7,7 @@ import { until } from "../../../test/run-suite.ts";
 import { eventsOf, startTestRuns, type TestRuns, type TestRunsOptions } from "../../../test/runs.ts";
 import type { ItemOf } from "../../protocol/threads/items.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
-import type { Started } from "../runs.ts";
+import type { RunStart } from "../runs.ts";
 
 const addMilk = [{ call: "add_task", arguments: { title: "Milk" } }];
 
@@ -21,7 +21,7 @@ eachDatabase((databases) => {
   };
 
   /** Starts a run that stops at a question. */
-  async function asked(service: TestRuns): Promise<{ started: Started; question: ItemOf<"question"> }> {
+  async function asked(service: TestRuns): Promise<{ started: RunStart; question: ItemOf<"question"> }> {
     const { started, events } = await service.ask("go");
     assert.equal(events.at(-1)!.type, "run-wait");
     const [question] = await service.runs.questions(service.caller, started.runId);
@@ -29,7 +29,7 @@ eachDatabase((databases) => {
   }
   const answer = (
     service: TestRuns,
-    { started, question }: { started: Started; question: ItemOf<"question"> },
+    { started, question }: { started: RunStart; question: ItemOf<"question"> },
     input: Parameters<TestRuns["runs"]["decide"]>[2]["input"],
   ) => service.runs.decide(service.caller, started.runId, { questionId: question.id, input });
   const titles = async (service: TestRuns) =>

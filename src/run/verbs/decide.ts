@@ -34,7 +34,7 @@ import { asksAboutPlan, plannedWrites } from "../turn/planned-writes.ts";
 import { whatIsWrong } from "../step/outage.ts";
 import { placeInRoom } from "../lifecycle/place-in-room.ts";
 import { startNext } from "../lifecycle/message-queue.ts";
-import type { DecisionInput } from "../runs.ts";
+import type { RunDecision } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { resumeRequests } from "./start-within.ts";
 
@@ -47,7 +47,7 @@ type OpenQuestion = ItemOf<"question">;
 export async function decide(
   runtime: Runtime,
   caller: Caller,
-  { runId, questionId, input }: { runId: string; questionId: string; input: DecisionInput },
+  { runId, questionId, input }: { runId: string; questionId: string; input: RunDecision },
 ): Promise<RunRecord> {
   if (!isId(runId)) throw noRun(runId);
   if (!isId(questionId)) throw noQuestion(questionId);
@@ -138,7 +138,7 @@ export async function continueRun(runtime: Runtime, caller: Caller, runId: strin
 function check(
   run: LockedRun,
   items: readonly Item[],
-  { question, input }: { question: OpenQuestion; input: DecisionInput },
+  { question, input }: { question: OpenQuestion; input: RunDecision },
 ): void {
   if (!openQuestions(items).includes(question))
     throw new Conflict("This question has already been answered.", { code: "already_decided" });
@@ -172,7 +172,7 @@ async function takeBack(query: Query, { id }: LockedRun): Promise<void> {
 }
 
 /** An answer is a text, one of the choices, or a form that was filled in as its schema says. */
-function checkAnswer({ body }: OpenQuestion, { text, arguments: filled }: DecisionInput): void {
+function checkAnswer({ body }: OpenQuestion, { text, arguments: filled }: RunDecision): void {
   if (body.schema) {
     if (filled === undefined)
       throw new InvalidInput("The question has a form: send it filled in, as arguments.", { param: "arguments" });
@@ -228,7 +228,7 @@ async function follow(
     items,
     question,
     input,
-  }: { run: LockedRun; items: readonly Item[]; question: OpenQuestion; input: DecisionInput },
+  }: { run: LockedRun; items: readonly Item[]; question: OpenQuestion; input: RunDecision },
 ): Promise<NewItem[]> {
   if (question.body.reason === "limit") {
     const { id: rootRun, definition } = run.root ?? run;

@@ -1,5 +1,5 @@
 import type { Caller } from "../../protocol/base/callers.ts";
-import { Conflict, Denied, NotFound } from "../../protocol/base/errors.ts";
+import { Conflict, AccessDenied, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import type { Item, ItemOf, NewItem } from "../../protocol/threads/items.ts";
 import { isEnded, type RunDefinition, type RunStatus } from "../../protocol/threads/runs.ts";
@@ -8,7 +8,7 @@ import { callKey, foldOf, isErased, isNested } from "../log/fold.ts";
 import { itemsOfRun, noRun } from "../lifecycle/locked-run.ts";
 import { ownerToday } from "../lifecycle/owner.ts";
 import { modelOf } from "../turn/define-run.ts";
-import type { ForkInput, Started } from "../runs.ts";
+import type { ForkInput, RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { admit } from "./admit.ts";
 import { checkModel } from "./check-model.ts";
@@ -26,9 +26,9 @@ type ForkSource = {
  * A new run on a branch beside another one, whose fold begins with copies of that one's steps. Whatever these called has its
  * result there, so nothing of it is called again; its writes stand in the ledger of the first run, under the keys they had.
  */
-export async function forkRun(runtime: Runtime, caller: Caller, runId: string, input: ForkInput): Promise<Started> {
+export async function forkRun(runtime: Runtime, caller: Caller, runId: string, input: ForkInput): Promise<RunStart> {
   if (input.instructions !== undefined && caller.role !== "admin")
-    throw new Denied(403, "Only admins can change an agent's instructions. Put them in the input instead.");
+    throw new AccessDenied(403, "Only admins can change an agent's instructions. Put them in the input instead.");
   if (input.model !== undefined) checkModel(runtime.models, caller, input.model, "model");
   const source = await sourceOf(runtime.database.query, caller, runId);
   const kept = keptOf(source.items, input.step);

@@ -6,7 +6,7 @@ import type { TestRuns } from "../../../test/runs.ts";
 import { publicItem } from "../../protocol/threads/public-views.ts";
 import type { Tool, ToolContext, ToolQuestion } from "../../protocol/agents/tools.ts";
 import { defineTool, type ToolDefinition } from "../../tools/core/define-tool.ts";
-import type { DecisionInput } from "../runs.ts";
+import type { RunDecision } from "../runs.ts";
 import type { Turn } from "../contract/turn.ts";
 
 const whichSprint: ToolQuestion = { text: "Which sprint 6?", choices: ["old", "new"], state: { secret: 1 } };
@@ -33,7 +33,7 @@ function asking(
 }
 
 anyRunDatabase(({ database, start }) => {
-  async function answerFirst(service: TestRuns, runId: string, input: DecisionInput): Promise<void> {
+  async function answerFirst(service: TestRuns, runId: string, input: RunDecision): Promise<void> {
     const [question] = await service.runs.questions(service.caller, runId);
     await service.runs.decide(service.caller, runId, { questionId: question!.id, input });
   }

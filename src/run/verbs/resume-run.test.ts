@@ -10,7 +10,7 @@ import type { ModelRequest } from "../../protocol/agents/models.ts";
 import type { Tool } from "../../protocol/agents/tools.ts";
 import { checkInvariants } from "../../store/schema/invariants.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
-import type { Started } from "../runs.ts";
+import type { RunStart } from "../runs.ts";
 
 /** A write that is counted outside, by what it was given and with which key. */
 function payTool(paid: string[], before: () => Promise<void> = async () => {}, options: Partial<Tool> = {}): Tool {
@@ -41,7 +41,7 @@ const begin = (service: TestRuns, threadId?: string) =>
     ...(threadId === undefined ? {} : { threadId }),
   });
 const statusOf = async (service: TestRuns, runId: string) => (await service.runs.get(service.caller, runId)).status;
-const resume = async (service: TestRuns, started: Pick<Started, "runId">) => {
+const resume = async (service: TestRuns, started: Pick<RunStart, "runId">) => {
   const resumed = await service.runs.resume(service.caller, started.runId);
   return { resumed, events: await service.events(resumed) };
 };
@@ -52,7 +52,7 @@ const lastOf = (events: readonly RunEvent[]) => {
 };
 
 /** What has written waits for its model, until somebody ends it. */
-async function giveUp(service: TestRuns, started: Started): Promise<void> {
+async function giveUp(service: TestRuns, started: RunStart): Promise<void> {
   assert.equal((await service.events(started)).at(-1)!.type, "run-wait");
   const [question] = await service.runs.questions(service.caller, started.runId);
   await service.runs.decide(service.caller, started.runId, { questionId: question!.id, input: { decision: "stop" } });

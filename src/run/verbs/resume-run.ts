@@ -17,7 +17,7 @@ import { asNew, reopen, type EndedRun } from "../lifecycle/reopen.ts";
 import { directCall } from "../turn/direct-call.ts";
 import { whatIsWrong } from "../step/outage.ts";
 import { outageIn } from "../turn/define-run.ts";
-import type { ResumeInput, Started } from "../runs.ts";
+import type { ResumeInput, RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 /**
@@ -29,7 +29,7 @@ export async function resumeRun(
   runtime: Runtime,
   caller: Caller,
   { runId, ...input }: ResumeInput & { readonly runId: string },
-): Promise<Started> {
+): Promise<RunStart> {
   if (!isId(runId)) throw noRun(runId);
   const { database, engine } = runtime;
   const isAdmin = caller.role === "admin";

@@ -4,13 +4,13 @@ import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts"
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { textOf, type NewItem } from "../../protocol/threads/items.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
-import type { Beginning } from "../lifecycle/accept.ts";
+import type { NewRun } from "../lifecycle/accept.ts";
 import { admit } from "./admit.ts";
 import { authorIn } from "../lifecycle/place-in-room.ts";
 import { defineRun } from "../turn/define-run.ts";
 import { filesIn } from "../log/attached-files.ts";
 import { startWithin } from "./start-within.ts";
-import type { Started, StartInput } from "../runs.ts";
+import type { RunStart, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { noThread } from "../threads/threads.ts";
 import { sealForRun } from "../../store/secrets/run-secrets.ts";
@@ -23,7 +23,7 @@ const mostTries = 3;
  * Accepts a message to an agent: item, run and job in one transaction, then a job for anybody to take.
  * Behind a live run of the same thread it waits in `pending`.
  */
-export async function startRun(runtime: Runtime, caller: Caller, input: StartInput): Promise<Started> {
+export async function startRun(runtime: Runtime, caller: Caller, input: StartInput): Promise<RunStart> {
   if (input.message.id !== undefined && !isId(input.message.id))
     throw new InvalidInput("message.id must be a UUID", { param: "message.id" });
   if (input.mode === "steer" && input.instead !== undefined)
@@ -43,8 +43,8 @@ export async function startRun(runtime: Runtime, caller: Caller, input: StartInp
 /** Begins in the thread that is found, or in a new one: looks again when others made that of the session meanwhile. */
 export async function inThread(
   find: () => Promise<string | undefined>,
-  begin: (existing: string | undefined) => Promise<Started>,
-): Promise<Started> {
+  begin: (existing: string | undefined) => Promise<RunStart>,
+): Promise<RunStart> {
   for (let tries = 1; ; tries++) {
     const existing = await find();
     try {
@@ -57,7 +57,7 @@ export async function inThread(
 
 type ThreadPlace = { readonly existing: string | undefined; readonly after: string | null | undefined };
 
-function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, after }: ThreadPlace): Beginning {
+function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, after }: ThreadPlace): NewRun {
   const agent = input.as ?? runtime.agents.get(input.agent);
   const options = input.options ?? {};
   const runId = newId();
@@ -113,7 +113,7 @@ function sealed(
   secret: string,
   runId: string,
   secrets: NonNullable<StartInput["secrets"]>,
-): NonNullable<Beginning["secrets"]> {
+): NonNullable<NewRun["secrets"]> {
   return Object.fromEntries(
     Object.entries(secrets).map(([name, text]) => [name, sealForRun(secret, { runId, name }, text)]),
   );

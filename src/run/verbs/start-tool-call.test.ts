@@ -6,7 +6,7 @@ import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../../tes
 import { newId } from "../../protocol/base/ids.ts";
 import type { ItemOf } from "../../protocol/threads/items.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
-import type { ToolCallInput } from "../runs.ts";
+import type { ToolCallRequest } from "../runs.ts";
 
 const secret = defineTool({
   name: "read_secret",
@@ -25,7 +25,7 @@ anyDatabase((databases) => {
     services.push(service);
     return service;
   };
-  const call = async (service: TestRuns, input: ToolCallInput) => {
+  const call = async (service: TestRuns, input: ToolCallRequest) => {
     const started = await service.runs.callTool(service.caller, input);
     const events = await service.events(started);
     const result = events.find((event) => event.type === "call-end")?.item.body;

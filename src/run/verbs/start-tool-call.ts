@@ -5,10 +5,10 @@ import { newId } from "../../protocol/base/ids.ts";
 import type { Tool } from "../../protocol/agents/tools.ts";
 import { parseCall, unknownTool } from "../../tools/core/call-tool.ts";
 import { toolSchemas } from "../../tools/core/registry.ts";
-import type { Beginning } from "../lifecycle/accept.ts";
+import type { NewRun } from "../lifecycle/accept.ts";
 import { admit } from "./admit.ts";
 import { findOpenThread, inThread } from "./start-run.ts";
-import type { Started, ToolCallInput } from "../runs.ts";
+import type { RunStart, ToolCallRequest } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { directCall } from "../turn/direct-call.ts";
 
@@ -19,7 +19,7 @@ const longestWaitMs = 60_000;
  * A person or program calls a tool itself: a run whose one item is the call, as step 0, index 0. All else is as for an
  * agent's call: rights, approval, limits, ledger, recovery. What can't be right is refused before anything is written.
  */
-export async function callTool(runtime: Runtime, caller: Caller, input: ToolCallInput): Promise<Started> {
+export async function callTool(runtime: Runtime, caller: Caller, input: ToolCallRequest): Promise<RunStart> {
   await runtime.tools.prepare(["*"], caller);
   const waiting = { signal: AbortSignal.timeout(longestWaitMs), tell: () => {} };
   const absent = (await runtime.tools.renew([input.tool], caller, waiting)).get(input.tool);
@@ -37,7 +37,7 @@ export async function callTool(runtime: Runtime, caller: Caller, input: ToolCall
   const find = () => findOpenThread(runtime, caller, input);
   return inThread(find, (existing) => {
     const runId = newId();
-    const call: Beginning["items"][number] = {
+    const call: NewRun["items"][number] = {
       id: newId(),
       kind: "call",
       step: "0",
@@ -46,7 +46,7 @@ export async function callTool(runtime: Runtime, caller: Caller, input: ToolCall
       body: { name: tool.name, arguments: input.arguments, target: "server" },
       run: runId,
     };
-    const beginning: Beginning = {
+    const beginning: NewRun = {
       runId,
       jobId: newId(),
       threadId: existing ?? newId(),

@@ -12,7 +12,7 @@ import { delegationKey, objectionTo, pathOf } from "../turn/delegation-key.ts";
 import type { RunOwner } from "../log/append.ts";
 import { workOnChild } from "../turn/execute.ts";
 import { readOrigin, type RequestOrigin } from "../step/request-origin.ts";
-import type { Started, StartInput } from "../runs.ts";
+import type { RunStart, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 /** A fault of the database may pass; if not, the root's next try finds the child. */
@@ -33,7 +33,7 @@ type ParentRun = RequestOrigin & {
  * root's limits and without a slot of its own, so that nothing waits for itself. The same request of the same step is the
  * same child. Undefined: the request comes from no run of this caller. Throws Conflict if that run has moved on.
  */
-export async function startWithin(runtime: Runtime, caller: Caller, input: StartInput): Promise<Started | undefined> {
+export async function startWithin(runtime: Runtime, caller: Caller, input: StartInput): Promise<RunStart | undefined> {
   const origin = input.within === undefined ? undefined : readOrigin(runtime.secret, input.within);
   const parent = origin && (await findParent(runtime, caller, origin));
   if (!parent) return undefined;

@@ -4,7 +4,7 @@ import { isId, newId } from "../../protocol/base/ids.ts";
 import type { NewItem } from "../../protocol/threads/items.ts";
 import { isEnded } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { KeyUsed } from "../lifecycle/accept.ts";
+import { IdempotencyKeyTaken } from "../lifecycle/accept.ts";
 import { authorIn, placeInRoom } from "../lifecycle/place-in-room.ts";
 import { getRun } from "../views/list-runs.ts";
 import {
@@ -19,12 +19,12 @@ import { filesIn } from "../log/attached-files.ts";
 import { openQuestions } from "../log/questions.ts";
 import { keepCaller } from "../turn/member-turns.ts";
 
-import type { Idempotency, RoomPlace, Steered, SteerInput } from "../runs.ts";
+import type { Idempotency, RoomPlace, SteerResult, SteerInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { directCall } from "../turn/direct-call.ts";
 import { violatedConstraint } from "../../store/driver/sql-state.ts";
 
-export type Steering = {
+export type SteerRequest = {
   readonly threadId: string;
   /** Only if this one is live. */
   readonly runId?: string;
@@ -36,13 +36,13 @@ export type Steering = {
 
 /**
  * Gives a message to the thread's live run, which sees it at its next step, or before it ends. Undefined: no run is live
- * that could read it. The run's row counts them, so that an end that has not seen one is refused. Throws KeyUsed.
+ * that could read it. The run's row counts them, so that an end that has not seen one is refused. Throws IdempotencyKeyTaken.
  */
 export async function steer(
   runtime: Runtime,
   caller: Caller,
-  { threadId, runId, message, idempotency, room }: Steering,
-): Promise<Steered | undefined> {
+  { threadId, runId, message, idempotency, room }: SteerRequest,
+): Promise<SteerResult | undefined> {
   const messageId = message.id ?? newId();
   const done = await runtime.database.transaction(async (query) => {
     const [live] = await query<{ id: string }>(
@@ -70,10 +70,10 @@ export async function steer(
   return { runId: done.run.id, messageId, seq: done.items[0]!.seq };
 }
 
-type InRoom = { readonly run: LockedRun; readonly messageId: string; readonly caller: Caller };
+type RoomSteerMessage = { readonly run: LockedRun; readonly messageId: string; readonly caller: Caller };
 
 /** Its agents work in the name of who said it. A room whose turns wait for a person has something else to do now. */
-async function wakeRoom(runtime: Runtime, query: Query, { run, messageId, caller }: InRoom): Promise<void> {
+async function wakeRoom(runtime: Runtime, query: Query, { run, messageId, caller }: RoomSteerMessage): Promise<void> {
   await keepCaller(query, { messageId, threadId: run.threadId, caller });
   if (run.status !== "waiting" || openQuestions(await itemsOfRun(query, run.id)).length > 0) return;
   await queueAgain(runtime, query, run);
@@ -89,7 +89,7 @@ async function useKey(
      on conflict do nothing returning 1`,
     [userId, key, bodyHash, run.id, run.threadId],
   );
-  if (rows.length === 0) throw new KeyUsed();
+  if (rows.length === 0) throw new IdempotencyKeyTaken();
 }
 
 /** The same for one run. Throws Conflict if it is not live; a message that it has already is only answered. */
@@ -97,7 +97,7 @@ export async function steerRun(
   runtime: Runtime,
   caller: Caller,
   { runId, message }: { readonly runId: string; readonly message: SteerInput },
-): Promise<Steered> {
+): Promise<SteerResult> {
   if (message.id !== undefined && !isId(message.id)) throw new InvalidInput("id must be a UUID", { param: "id" });
   const { threadId, status } = await getRun(runtime.database, caller, runId);
   // In a room under one's handle there; its owner alone is "user".
@@ -117,7 +117,7 @@ export async function steerRun(
   throw new Conflict(`Run ${runId} ${state}; send the message as a new run.`, { code: "run_not_live" });
 }
 
-async function findMessage(runtime: Runtime, runId: string, messageId: string): Promise<Steered | undefined> {
+async function findMessage(runtime: Runtime, runId: string, messageId: string): Promise<SteerResult | undefined> {
   const [row] = await runtime.database.query<{ seq: number }>("select seq from items where id = $1 and run_id = $2", [
     messageId,
     runId,

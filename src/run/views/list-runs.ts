@@ -28,7 +28,7 @@ export async function getRun(
   return toRun(rows[0]);
 }
 
-/** Throws Denied for a run that is not its key's own, if the caller is held to that. */
+/** Throws AccessDenied for a run that is not its key's own, if the caller is held to that. */
 export async function mustBeOwn(database: Database, caller: Caller, runId: string): Promise<void> {
   if (caller.only !== undefined) await getRun(database, caller, runId);
 }

@@ -2,7 +2,7 @@ import { isId } from "../../protocol/base/ids.ts";
 import { getRun, listQuestions } from "./list-runs.ts";
 import { noRun } from "../lifecycle/locked-run.ts";
 import { type RunRow, runColumns, toRun } from "../log/rows.ts";
-import { readTrace, type TraceAsked, wordsOf } from "./run-trace.ts";
+import { readTrace, type TraceQuery, wordsOf } from "./run-trace.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import type { RunOrigin } from "../../protocol/threads/runs.ts";
 import type { AdminRun, SpentTokens, ModelUse, RunAbout } from "../../protocol/threads/run-trace.ts";
@@ -31,7 +31,7 @@ export function toAdminRun(row: AdminRow): AdminRun {
 }
 
 /** A run from inside, with all that it delegated. Throws NotFound. */
-export async function readRunDetails(runtime: Runtime, asked: TraceAsked): Promise<RunDetails> {
+export async function readRunDetails(runtime: Runtime, asked: TraceQuery): Promise<RunDetails> {
   const { database, engine } = runtime;
   const { runId, userId } = asked;
   if (!isId(runId)) throw noRun(runId);
@@ -52,7 +52,7 @@ export async function readRunDetails(runtime: Runtime, asked: TraceAsked): Promi
 }
 
 /** A message that waits for its turn. */
-async function pendingRun({ database }: Runtime, { runId, userId }: TraceAsked): Promise<AdminRun> {
+async function pendingRun({ database }: Runtime, { runId, userId }: TraceQuery): Promise<AdminRun> {
   const [row] = await database.query<{ user_id: string; name: string }>(
     "select p.user_id, u.name from pending p join users u on u.id = p.user_id where p.run_id = $1 and ($2::uuid is null or p.user_id = $2)",
     [runId, userId ?? null],

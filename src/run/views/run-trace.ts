@@ -2,11 +2,11 @@ import { NotFound } from "../../protocol/base/errors.ts";
 import { isId } from "../../protocol/base/ids.ts";
 import type { Item, ItemKind } from "../../protocol/threads/items.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import type { LedgerRow, Take, TracedItem, TracedModelCall } from "../../protocol/threads/run-trace.ts";
+import type { LedgerRow, TakeView, TracedItem, TracedModelCall } from "../../protocol/threads/run-trace.ts";
 import type { RunTrace, TracedRun } from "../traced-run.ts";
 import { type ItemRow, itemColumns, type RunRow, runColumns, toItem, toRun } from "../log/rows.ts";
 
-export type TraceAsked = {
+export type TraceQuery = {
   readonly runId: string;
   /** Only of this user's runs; absent: of anybody's. */
   readonly userId?: string;
@@ -17,7 +17,7 @@ export type TraceAsked = {
 const mostRuns = 100;
 const usualMost = 500;
 
-export async function readTrace(query: Query, asked: TraceAsked): Promise<RunTrace> {
+export async function readTrace(query: Query, asked: TraceQuery): Promise<RunTrace> {
   const most = asked.most ?? usualMost;
   const runs = await readTree(query, asked);
   const ids = runs.map(({ id }) => id);
@@ -31,8 +31,8 @@ export async function readTrace(query: Query, asked: TraceAsked): Promise<RunTra
 }
 
 /** Of others only what is theirs who asks: in a room a turn works for whoever called the agent. */
-async function readTree(query: Query, { runId, userId }: TraceAsked): Promise<TracedRun[]> {
-  type Row = RunRow & { parent_call: string | null; takes: readonly Take[] };
+async function readTree(query: Query, { runId, userId }: TraceQuery): Promise<TracedRun[]> {
+  type Row = RunRow & { parent_call: string | null; takes: readonly TakeView[] };
   const rows = await query<Row>(
     `with recursive tree as (
        select id from runs where id = $1 and ($2::uuid is null or user_id = $2)

@@ -2,7 +2,7 @@ import { access, constants, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { SandboxLimits } from "../sandbox.ts";
 
-type Setting = readonly [file: string, value: string];
+type GroupSetting = readonly [file: string, value: string];
 
 /** One tree of control groups, and what is written where in it. */
 export type Hierarchy = {
@@ -12,10 +12,10 @@ export type Hierarchy = {
   /** Who writes 0 into this file of a group is in it. */
   readonly entry: string;
   /** For the server's group, in which those of its commands are. */
-  readonly ownSettings: readonly Setting[];
-  readonly settings: (limits: SandboxLimits) => readonly Setting[];
+  readonly ownSettings: readonly GroupSetting[];
+  readonly settings: (limits: SandboxLimits) => readonly GroupSetting[];
   /** Of a command's group too, but not every kernel has them. */
-  readonly wishes: readonly Setting[];
+  readonly wishes: readonly GroupSetting[];
   /** The file that counts `oom_kill <n>`. */
   readonly killsFile?: string;
 };

@@ -8,10 +8,10 @@ const audits = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const;
 type Architecture = keyof typeof audits;
 
 /** The numbers of the calls on x86-64 and on arm64; undefined where a machine has no such call. */
-type Numbers = readonly [x64: number, arm64: number | undefined];
+type SyscallNumbers = readonly [x64: number, arm64: number | undefined];
 
 /** They answer EPERM. */
-const refused: Readonly<Record<string, Numbers>> = {
+const refused: Readonly<Record<string, SyscallNumbers>> = {
   // Other processes and the kernel's keys.
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
@@ -74,12 +74,12 @@ const refused: Readonly<Record<string, Numbers>> = {
   quotactl_fd: [443, 443],
 };
 export const refusedCalls = Object.keys(refused);
-const clone: Numbers = [56, 220];
-const clone3: Numbers = [435, 435];
+const clone: SyscallNumbers = [56, 220];
+const clone3: SyscallNumbers = [435, 435];
 /** It makes gigabytes at once, faster than anybody can look; programs know how to do without it. */
-const fallocate: Numbers = [285, 47];
-const ioctl: Numbers = [16, 29];
-const socket: Numbers = [41, 198];
+const fallocate: SyscallNumbers = [285, 47];
+const ioctl: SyscallNumbers = [16, 29];
+const socket: SyscallNumbers = [41, 198];
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 export const newNamespaces = 0x7e02_0000;
@@ -123,8 +123,8 @@ export function seccompFilter(
 }
 
 function program(architecture: Architecture, families: readonly number[]): readonly Instruction[] {
-  const numberOf = ([x64, arm64]: Numbers) => (architecture === "x64" ? x64 : arm64);
-  const when = (numbers: Numbers, then: readonly Instruction[]): Instruction[] => {
+  const numberOf = ([x64, arm64]: SyscallNumbers) => (architecture === "x64" ? x64 : arm64);
+  const when = (numbers: SyscallNumbers, then: readonly Instruction[]): Instruction[] => {
     const number = numberOf(numbers);
     return number === undefined ? [] : [equal(number, 0, then.length), ...then];
   };

@@ -19,7 +19,7 @@ export type OutputPipes = {
   readonly release: () => void;
 };
 
-type Pair = readonly [stdout: string, stderr: string];
+type PipePaths = readonly [stdout: string, stderr: string];
 
 export type OutputName = "stdout" | "stderr";
 
@@ -27,7 +27,7 @@ export type OutputName = "stdout" | "stderr";
 const readBytes = 64 * 1024;
 
 /** Those that nobody uses: to make some takes a process, which would be one more for each command. */
-const idle: Pair[] = [];
+const idle: PipePaths[] = [];
 const mostIdle = 64;
 /** At a time, since many commands may begin at once. */
 const madeTogether = 16;
@@ -93,7 +93,7 @@ async function makePairs(): Promise<void> {
     folder = own;
     process.once("exit", () => rmSync(own, { recursive: true, force: true }));
   }
-  const pairs: Pair[] = [];
+  const pairs: PipePaths[] = [];
   for (let count = 0; count < madeTogether; count++) {
     made++;
     pairs.push([join(folder, `${made}-stdout`), join(folder, `${made}-stderr`)]);

@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { codeOf } from "./file-fault.ts";
 
 /** What a workspace takes. `isWhole` is false if something in it can't be looked into, or if it was not all looked at. */
-export type Measured = { readonly bytes: number; readonly entries: number; readonly isWhole: boolean };
+export type WorkspaceSize = { readonly bytes: number; readonly entries: number; readonly isWhole: boolean };
 
 export type MeasuredEntry = {
   /** Relative, one character a byte: names may be no text. */
@@ -17,7 +17,7 @@ export type MeasuredEntry = {
 export type MeasureOptions = {
   readonly each?: (seen: MeasuredEntry) => void;
   /** Ends early when there is more. */
-  readonly most?: Pick<Measured, "bytes" | "entries">;
+  readonly most?: Pick<WorkspaceSize, "bytes" | "entries">;
 };
 
 /** Each level is an open file of this server while it is looked at. */
@@ -32,7 +32,7 @@ const hasHandlePaths = existsSync("/proc/self/fd");
  * Counts what is below a folder, while hostile code may be at work in it: folders are opened one in the other, links are
  * not followed, what vanishes is left out.
  */
-export async function measure(folder: string, { each, most }: MeasureOptions = {}): Promise<Measured> {
+export async function measure(folder: string, { each, most }: MeasureOptions = {}): Promise<WorkspaceSize> {
   let [bytes, entries, isWhole] = [0, 0, true];
   let since = performance.now();
   /** Names of one file count once. */

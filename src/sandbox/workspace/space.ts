@@ -2,37 +2,37 @@ import type { Stats } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FileChange } from "../../protocol/threads/files.ts";
-import { bytesOf, measure, type Measured } from "./measure.ts";
+import { bytesOf, measure, type WorkspaceSize } from "./measure.ts";
 
 /** What one workspace may hold. */
-export type Most = Pick<Measured, "bytes" | "entries">;
+export type Most = Pick<WorkspaceSize, "bytes" | "entries">;
 
 /** What is left of a total that several workspaces share, and what to say when it is used up. */
-export type Left = { readonly bytes: number; readonly words: string };
+export type RemainingSpace = { readonly bytes: number; readonly words: string };
 
 /** Totals beyond one workspace: of a user, of the data folder. */
 export type Totals = {
   /** `reserved`: what is promised to calls and writes at work, by workspace. */
-  leftFor(folder: string, reserved: ReadonlyMap<string, number>): Promise<readonly Left[]>;
+  leftFor(folder: string, reserved: ReadonlyMap<string, number>): Promise<readonly RemainingSpace[]>;
   /** A workspace was counted. */
   note(folder: string, bytes: number): void;
 };
 
 /** How long a file was, and what it took of the disk. Folders and others have no end. */
-export type Was = { readonly length: number; readonly bytes: number };
+export type FileSizes = { readonly length: number; readonly bytes: number };
 
 /** What stood in a workspace when its latest call began; nothing of it is ever cut. */
 export type WorkspaceSnapshot = {
   /** By inode. */
-  readonly files: Map<number, Was>;
-  readonly paths: Map<string, Was>;
+  readonly files: Map<number, FileSizes>;
+  readonly paths: Map<string, FileSizes>;
 };
 
 /** Of one workspace, while something writes in it: shared by all that do. */
 export type WorkspaceUsage = {
   readonly folder: string;
   most: Most;
-  used: Measured;
+  used: WorkspaceSize;
   before: WorkspaceSnapshot;
   /** What all together may come to, and why no more. */
   ceiling: Most;
@@ -78,7 +78,7 @@ export type Space = {
   /** Before a file is written; `replaced` bytes go with it. */
   openWrite(folder: string, most: Partial<Most>, replaced?: number): Promise<WriteSpace>;
   /** Counts again what an account says of its workspace. */
-  count(account: WorkspaceUsage, options?: { readonly early?: boolean }): Promise<Measured>;
+  count(account: WorkspaceUsage, options?: { readonly early?: boolean }): Promise<WorkspaceSize>;
   /** Something was removed, perhaps all: others may have room now. */
   removed(folder: string): Promise<void>;
   /** What must stay free on the disk. */
@@ -123,7 +123,7 @@ export function createSpace(options: SpaceOptions = {}): Space {
 
   const open = (folder: string) => {
     const used = { bytes: 0, entries: 0, isWhole: true };
-    const before = { files: new Map<number, Was>(), paths: new Map<string, Was>() };
+    const before = { files: new Map<number, FileSizes>(), paths: new Map<string, FileSizes>() };
     const fresh = { folder, most: usual, used, before, ceiling: usual, words: "", reserved: 0, stopping: undefined };
     const account = accounts.get(folder) ?? {
       ...{ ...fresh, calls: new Set<RunningCommand>(), users: 0, counting: Promise.resolve(), since: 0 },
@@ -165,7 +165,7 @@ export function createSpace(options: SpaceOptions = {}): Space {
   };
 
   /** What it may still take, promised or not, and why no more. */
-  const leftOf = async (account: Opened): Promise<Left> => {
+  const leftOf = async (account: Opened): Promise<RemainingSpace> => {
     const { folder } = account;
     const reserved = new Map([...accounts.values()].map((each) => [each.folder, each.reserved]));
     const elsewhere = [...accounts.values()].reduce((sum, each) => sum + (each === account ? 0 : each.reserved), 0);
@@ -181,7 +181,7 @@ export function createSpace(options: SpaceOptions = {}): Space {
     return [...own, ...others].reduce((least, each) => (each.bytes < least.bytes ? each : least));
   };
 
-  const settle = async (account: Opened): Promise<Left> => {
+  const settle = async (account: Opened): Promise<RemainingSpace> => {
     const left = await leftOf(account);
     const { bytes, entries } = account.used;
     const ceiling = { bytes: bytes + Math.max(0, left.bytes), entries: Math.max(entries, account.most.entries) };

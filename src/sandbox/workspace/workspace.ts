@@ -6,7 +6,7 @@ import { newId } from "../../protocol/base/ids.ts";
 import { codeOf, isFolder, notRegular } from "./file-fault.ts";
 import type { HeldFolder } from "./open-folder.ts";
 import { type FileFacts, type OpenFile, openFileOf } from "./open-file.ts";
-import { bytesOf, measure, type Measured } from "./measure.ts";
+import { bytesOf, measure, type WorkspaceSize } from "./measure.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { Space } from "./space.ts";
 import { type FolderEntry, versionOf, walk } from "./walk.ts";
@@ -32,8 +32,8 @@ export type Workspace = {
   /** Each folder before what is in it. */
   list(options?: FolderListOptions): Promise<{ readonly entries: readonly FolderEntry[]; readonly more: boolean }>;
   snapshot(): Promise<Snapshot>;
-  changesSince(before: Snapshot): Promise<Changes>;
-  usage(): Promise<Measured>;
+  changesSince(before: Snapshot): Promise<FileChanges>;
+  usage(): Promise<WorkspaceSize>;
 };
 
 export type WriteOptions = {
@@ -179,7 +179,7 @@ type Snapshot = {
 };
 
 /** `more`: how many others were left out. */
-type Changes = { readonly files: readonly FileChange[]; readonly more: number };
+type FileChanges = { readonly files: readonly FileChange[]; readonly more: number };
 
 const mostFiles = 20_000;
 /** One call's result names so many at most. */
@@ -194,7 +194,7 @@ async function takeSnapshot(entries: AsyncIterable<FolderEntry>): Promise<Snapsh
   return { files, isWhole: true };
 }
 
-function changesBetween(before: Snapshot, after: Snapshot): Changes {
+function changesBetween(before: Snapshot, after: Snapshot): FileChanges {
   const changes: FileChange[] = [];
   for (const [path, { bytes, version }] of after.files) {
     const earlier = before.files.get(path);

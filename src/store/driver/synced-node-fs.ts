@@ -4,7 +4,7 @@ import { NodeFS } from "@electric-sql/pglite/nodefs";
 import { ownersMode } from "./private-files.ts";
 
 type EmscriptenOptions = Parameters<NodeFS["init"]>[1];
-type Module = Parameters<NonNullable<EmscriptenOptions["preRun"]>[number]>[0];
+type EmscriptenModule = Parameters<NonNullable<EmscriptenOptions["preRun"]>[number]>[0];
 
 /** What the emscripten build has and its types don't say: the operations behind files, and behind open ones. */
 type NodeFileSystem = {
@@ -33,7 +33,7 @@ export class SyncedNodeFS extends NodeFS {
 
   override async init(pglite: PGlite, options: EmscriptenOptions): Promise<{ emscriptenOpts: EmscriptenOptions }> {
     const { emscriptenOpts } = await super.init(pglite, options);
-    const makeReal = (module: Module): void => {
+    const makeReal = (module: EmscriptenModule): void => {
       const { NODEFS } = (module.FS as unknown as { filesystems: { NODEFS: NodeFileSystem } }).filesystems;
       NODEFS.stream_ops.fsync = ({ nfd }) => {
         try {

@@ -8,7 +8,7 @@ import { listUnscopedKeys } from "../people/api-keys.ts";
 import type { FileProof } from "./data-folder.ts";
 import { examineModes } from "./data-modes.ts";
 
-export type Examined = { readonly dataDirectory: string; readonly fileProof?: FileProof };
+export type StorePaths = { readonly dataDirectory: string; readonly fileProof?: FileProof };
 
 const gigabyte = 1024 ** 3;
 const leastFree = 0.1 * gigabyte;
@@ -19,7 +19,7 @@ const largeSkewSeconds = 30;
 /** What the database and its surroundings are like, and every row that breaks a promise. */
 export async function examineDatabase(
   { query, kind, label }: Database,
-  { dataDirectory, fileProof }: Examined,
+  { dataDirectory, fileProof }: StorePaths,
 ): Promise<readonly Finding[]> {
   const [row] = await query<{ version: string }>("select current_setting('server_version') as version");
   return [

@@ -3,7 +3,7 @@ import type { Query } from "../../protocol/agents/tools.ts";
 /** How far the words of a collection are indexed: of all chunks that can be found, those that an index or the terms table has. */
 export type IndexState = { readonly chunks: number; readonly indexed: number };
 
-type Worded = { readonly id: string; readonly textConfig: string };
+type TextCollection = { readonly id: string; readonly textConfig: string };
 
 /** A collection with chunks in none of its BM25 indexes. `version` changes when the collection's settings do. */
 export type UnindexedCollection = { readonly id: string; readonly version: string };
@@ -34,7 +34,7 @@ const wordJoins = `join rag_documents d on d.id = c.document_id and d.revision =
 /** Of each collection whose words are not all indexed, how far they are. */
 export async function countIndexed(
   query: Query,
-  collections: readonly Worded[],
+  collections: readonly TextCollection[],
 ): Promise<ReadonlyMap<string, IndexState>> {
   const rows = await query<IndexState & { readonly id: string }>(
     `select * from (
@@ -47,7 +47,11 @@ export async function countIndexed(
 }
 
 /** The newest chunks of a collection whose words are in no index, the newest first: an index is filled from the other end. */
-export async function unindexedChunks(query: Query, { id, textConfig }: Worded, most: number): Promise<number[]> {
+export async function unindexedChunks(
+  query: Query,
+  { id, textConfig }: TextCollection,
+  most: number,
+): Promise<number[]> {
   const rows = await query<{ id: number }>(
     `select c.id from (select $1::uuid as id, $2::text as config) w join rag_chunks c on c.collection_id = w.id ${wordJoins}
      where i.id is null and t.chunk_id is null order by c.id desc limit $3`,
@@ -63,7 +67,7 @@ export function indexingPercent({ chunks, indexed }: IndexState): number {
 
 export type IndexStates = (
   query: Query,
-  collections: readonly Worded[],
+  collections: readonly TextCollection[],
   look: { readonly outside: readonly UnindexedCollection[]; readonly hasBm25: boolean },
 ) => Promise<ReadonlyMap<string, IndexState>>;
 
@@ -78,7 +82,7 @@ export function createIndexStates(): IndexStates {
   const complete = new Map<string, string>();
   return async (query, collections, { outside, hasBm25 }) => {
     const versions = new Map(outside.map(({ id, version }) => [id, version]));
-    const versionOf = ({ id, textConfig }: Worded) => `${versions.get(id)} ${textConfig}`;
+    const versionOf = ({ id, textConfig }: TextCollection) => `${versions.get(id)} ${textConfig}`;
     const asked = collections.filter(
       (each) => versions.has(each.id) && (hasBm25 || complete.get(each.id) !== versionOf(each)),
     );
@@ -93,7 +97,7 @@ export function createIndexStates(): IndexStates {
 /** How far each of these collections is whose words are not all indexed, from a look of its own. */
 export async function indexStatesOf(
   query: Query,
-  collections: readonly Worded[],
+  collections: readonly TextCollection[],
   states: IndexStates,
 ): Promise<ReadonlyMap<string, IndexState>> {
   const [row] = await query<{ outside: readonly UnindexedCollection[]; hasBm25: boolean }>(

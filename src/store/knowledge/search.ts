@@ -126,7 +126,7 @@ async function search(database: Database, options: SearchOptions): ReturnType<Se
 
 async function indexStates(
   { query }: Database,
-  { outside, extensions }: Installed,
+  { outside, extensions }: SearchCapabilities,
   { question: { collections, retrieval }, states }: SearchOptions,
 ): Promise<ReadonlyMap<string, IndexState>> {
   if (retrieval === "vector") return new Map();
@@ -150,7 +150,7 @@ async function scanWhatIsUnindexed(
   return scans;
 }
 
-type Prepared = {
+type SearchStatement = {
   readonly statement: string;
   readonly values: readonly unknown[];
   readonly kinds: Pick<SearchTrace, "lexical" | "vector">;
@@ -166,12 +166,12 @@ async function prepare(
     signal,
   }: {
     question: SearchRequest;
-    installed: Installed;
+    installed: SearchCapabilities;
     unindexed: ReadonlyMap<string, UnindexedScan>;
     scan: VectorScan;
     signal: AbortSignal;
   },
-): Promise<Prepared> {
+): Promise<SearchStatement> {
   const { collections, text, retrieval, weight, filters, limit } = question;
   const values: unknown[] = [];
   const parameter = (value: unknown) => `$${values.push(value)}`;
@@ -236,7 +236,7 @@ function candidateOf({ text: _, lexicalRank, lexicalScore, vectorRank, distance,
   };
 }
 
-type Installed = {
+type SearchCapabilities = {
   readonly extensions: ReadonlySet<SearchExtension>;
   readonly configs: ReadonlySet<string>;
   readonly indexes: readonly SearchIndexRow[];
@@ -248,7 +248,10 @@ type Installed = {
   readonly hasUnfound: boolean;
 };
 
-async function whatIsInstalled({ query }: Database, collections: readonly SearchedCollection[]): Promise<Installed> {
+async function whatIsInstalled(
+  { query }: Database,
+  collections: readonly SearchedCollection[],
+): Promise<SearchCapabilities> {
   const [row] = await query<{
     extensions: SearchExtension[];
     configs: string[];
@@ -280,7 +283,7 @@ function lexicalParts(
     unindexed,
     parameter,
   }: {
-    installed: Installed;
+    installed: SearchCapabilities;
     unindexed: ReadonlyMap<string, UnindexedScan>;
     parameter: (value: unknown) => string;
   },
@@ -324,7 +327,7 @@ function scannedPart(
 function vectorParts(
   common: { readonly collectionId: string; readonly vector: string; readonly model: string },
   dimension: number,
-  { embeddingModel, installed }: { embeddingModel: string; installed: Installed },
+  { embeddingModel, installed }: { embeddingModel: string; installed: SearchCapabilities },
 ): VectorPart[] {
   const own = installed.indexes.filter(
     (index) =>

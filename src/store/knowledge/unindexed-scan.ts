@@ -25,13 +25,13 @@ export type UnindexedScan = {
   readonly all: number;
   /** How many of them have each word of the question. */
   readonly frequencies: ReadonlyMap<string, number>;
-  readonly hits: readonly Hit[];
+  readonly hits: readonly TermHit[];
   /** Chunks that it had no time for. */
   readonly left: number;
 };
 
 /** A chunk with words of the question, and how often it has each. */
-export type Hit = {
+export type TermHit = {
   readonly id: number;
   readonly documentId: string;
   readonly length: number;
@@ -60,8 +60,8 @@ export async function scanUnindexed(query: Query, options: UnindexedScanOptions)
   const ids = asked.length === 0 ? [] : await unindexedChunks(query, collection, mostScanned);
   const frequencies = new Map<string, number>();
   let [chunks, length] = [0, 0];
-  let hits: Hit[] = [];
-  const best = (): Hit[] => {
+  let hits: TermHit[] = [];
+  const best = (): TermHit[] => {
     const scores = new Map(hits.map((hit) => [hit, scoreOf(hit, { chunks, length, frequencies })]));
     return hits.toSorted((a, b) => scores.get(b)! - scores.get(a)! || a.id - b.id).slice(0, mostHits);
   };
@@ -98,7 +98,7 @@ type PageOptions = Pick<UnindexedScanOptions, "collection" | "filters"> & {
 async function readPage(
   query: Query,
   { ids, config, asked, collection, filters }: PageOptions,
-): Promise<readonly (Hit & { readonly isWanted: boolean })[]> {
+): Promise<readonly (TermHit & { readonly isWanted: boolean })[]> {
   const values: unknown[] = [ids, config, asked];
   const parameter = (value: unknown) => `$${values.push(value)}`;
   const wanted = [whereDocuments([collection], filters, parameter), whereChunks(filters, parameter)]
@@ -117,7 +117,7 @@ async function readPage(
 }
 
 function scoreOf(
-  { length, lexemes, counts }: Hit,
+  { length, lexemes, counts }: TermHit,
   seen: Pick<UnindexedScan, "chunks" | "length" | "frequencies">,
 ): number {
   const average = Math.max(1, seen.length / seen.chunks);

@@ -128,10 +128,10 @@ export async function removeAbandoned(query: Query, hours: number): Promise<read
   );
 }
 
-export type Attached = { readonly id: string; readonly file: string; readonly path: string };
+export type AttachedUpload = { readonly id: string; readonly file: string; readonly path: string };
 
 /** The files that messages of a thread brought, by id; the same file may have come more than once. */
-export function listAttached(query: Query, threadId: string): Promise<readonly Attached[]> {
+export function listAttached(query: Query, threadId: string): Promise<readonly AttachedUpload[]> {
   return query(
     `select u.id, u.file, f ->> 'path' as path from items i, jsonb_array_elements(i.body -> 'files') f
      join uploads u on u.id = (f ->> 'id')::uuid

@@ -192,10 +192,10 @@ function partOf(used: number, limit: number | null): number {
 }
 
 /** What is reserved for one request, and what it may come to. */
-export type Expected = { readonly id: string; readonly tokens: number; readonly cost: number };
+export type ReservedSpending = { readonly id: string; readonly tokens: number; readonly cost: number };
 
 /** What a request came to. */
-export type ActualSpending = Expected & {
+export type ActualSpending = ReservedSpending & {
   /** 0 for one that brought nothing. */
   readonly requests: 0 | 1;
   /** Whether no price of it is known. */
@@ -218,7 +218,7 @@ export type HoldState = { readonly warning?: BudgetWarning } | null;
 export async function holdSpending(
   query: Query,
   userId: string,
-  { id, tokens, cost, seconds }: Expected & { readonly seconds: number },
+  { id, tokens, cost, seconds }: ReservedSpending & { readonly seconds: number },
 ): Promise<HoldState> {
   const [row] = await query<{ state: HoldState }>("select hold_spending($1, $2, null, null, $3, $4, $5) as state", [
     id,

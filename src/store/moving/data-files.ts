@@ -61,13 +61,13 @@ export async function statsOf(path: string): Promise<Stats | undefined> {
   }
 }
 
-export type Copying = { readonly mode: number; readonly signal?: AbortSignal };
+export type CopyOptions = { readonly mode: number; readonly signal?: AbortSignal };
 
 /** Copies a file, so that it has its name only when it is whole and on disk; resolves to what was copied. */
 export async function copyWhole(
   from: string,
   to: string,
-  { mode, signal }: Copying,
+  { mode, signal }: CopyOptions,
 ): Promise<{ readonly size: number; readonly sha256: string }> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   const hash = createHash("sha256");

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Query } from "../../protocol/agents/tools.ts";
 
 /** Who failed, as far as it is known: each is counted by itself, with as many tries free of a wait. */
-export type Suspect = { readonly kind: string; readonly value: string; readonly free: number };
+export type LoginSubject = { readonly kind: string; readonly value: string; readonly free: number };
 
 /** After the free tries each failure doubles the wait, from `firstSeconds` up to `mostSeconds`. */
 const firstSeconds = 15;
@@ -13,7 +13,7 @@ const memory = "1 hour";
 const mostRows = 100_000;
 
 /** Seconds until any of them may try again; 0: now. */
-export async function blockedSeconds(query: Query, suspects: readonly Suspect[]): Promise<number> {
+export async function blockedSeconds(query: Query, suspects: readonly LoginSubject[]): Promise<number> {
   const [row] = await query<{ seconds: number | null }>(
     `select max(extract(epoch from f.last_at - now())
        + least(${mostSeconds}, ${firstSeconds} * power(2, least(f.failures - k.free, 20))))::float8 as seconds
@@ -24,7 +24,7 @@ export async function blockedSeconds(query: Query, suspects: readonly Suspect[])
   return Math.max(0, Math.ceil(row?.seconds ?? 0));
 }
 
-export async function addFailure(query: Query, suspects: readonly Suspect[]): Promise<void> {
+export async function addFailure(query: Query, suspects: readonly LoginSubject[]): Promise<void> {
   // In one order, or two of them could wait for each other.
   await query(
     `insert into login_failures as f (key, failures) select key, 1 from unnest($1::text[]) as key order by key
@@ -34,7 +34,7 @@ export async function addFailure(query: Query, suspects: readonly Suspect[]): Pr
   );
 }
 
-export async function forgetFailures(query: Query, suspects: readonly Suspect[]): Promise<void> {
+export async function forgetFailures(query: Query, suspects: readonly LoginSubject[]): Promise<void> {
   await query("delete from login_failures where key = any ($1::text[])", [suspects.map(keyOf)]);
 }
 
@@ -46,6 +46,6 @@ export async function removeOldFailures(query: Query): Promise<void> {
 }
 
 /** A hash: names that people mistype for their password are nobody's business. */
-function keyOf({ kind, value }: Suspect): string {
+function keyOf({ kind, value }: LoginSubject): string {
   return createHash("sha256").update(`${kind}\0${value}`).digest("base64url");
 }

@@ -1,5 +1,5 @@
 /** What was found lately, so that a request costs no SQL. */
-export type Memory<Value> = {
+export type LookupCache<Value> = {
   find(key: string): Promise<Value | undefined>;
   /** What is remembered is asked again. */
   forget(): void;
@@ -11,7 +11,7 @@ export type MemoryOptions = { readonly rememberMs?: number; readonly rememberMos
 export function createMemory<Value>(
   search: (key: string) => Promise<Value | undefined>,
   { rememberMs = 30_000, rememberMost = 1000 }: MemoryOptions = {},
-): Memory<Value> {
+): LookupCache<Value> {
   const remembered = new Map<string, { readonly until: number; readonly found: Promise<Value | undefined> }>();
 
   function remember(key: string): Promise<Value | undefined> {

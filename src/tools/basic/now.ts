@@ -2,7 +2,7 @@ import { z } from "zod";
 import { InvalidInput } from "../../protocol/base/errors.ts";
 import { defineTool } from "../core/define-tool.ts";
 
-export type Moment = { readonly iso: string; readonly weekday: string; readonly timezone: string };
+export type CurrentTime = { readonly iso: string; readonly weekday: string; readonly timezone: string };
 
 export const now = defineTool({
   name: "now",
@@ -22,7 +22,7 @@ export const now = defineTool({
 });
 
 /** A moment on the clocks of a time zone: ISO 8601 with the zone's offset. Throws InvalidInput for an unknown zone. */
-export function describeMoment(moment: Date, timezone?: string): Moment {
+export function describeMoment(moment: Date, timezone?: string): CurrentTime {
   const format = formatIn(timezone);
   const part = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, value]));
   // "GMT+02:00", and plain "GMT" for no offset.

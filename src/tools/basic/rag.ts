@@ -2,12 +2,12 @@ import { z } from "zod";
 import { ColloquyError, LostRun, messageOf } from "../../protocol/base/errors.ts";
 import type { Source } from "../../protocol/knowledge/sources.ts";
 import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
-import type { FoundPassage, Retrieve } from "../../knowledge/search/retrieve.ts";
+import type { FoundPassage, RetrievePassages } from "../../knowledge/search/retrieve.ts";
 import { defineTool } from "../core/define-tool.ts";
 import { errorResult } from "../core/tool-result.ts";
 
 export type RagToolOptions = {
-  readonly retrieve: Retrieve;
+  readonly retrieve: RetrievePassages;
   /** The prompt `rag_query` with these values in it. */
   readonly prompt: (values: Readonly<Record<string, string>>) => Promise<string>;
 };

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ColloquyError, Denied, InvalidInput, LostRun, messageOf, NotFound } from "../../protocol/base/errors.ts";
+import { ColloquyError, AccessDenied, InvalidInput, LostRun, messageOf, NotFound } from "../../protocol/base/errors.ts";
 import { gatherBytes } from "../../protocol/base/gathered-bytes.ts";
 import { checkJsonBounds, longJson } from "../../protocol/base/json-bounds.ts";
 import type { StepAnswer, StepRequest, ToolContext } from "../../protocol/agents/tools.ts";
@@ -66,7 +66,7 @@ export function createModelRelay(wire: ChatWire): ModelRelay {
   /** Found by its hash in a table: how long that takes tells nothing about a token of 256 random bits. */
   function stepOf(authorization: string | undefined): ToolContext["step"] {
     const step = steps.get(/^Bearer (\S{1,100})$/.exec(authorization ?? "")?.[1] ?? "");
-    if (!step) throw new Denied(401, "This token is not known here: it ends with the call that it was made for.");
+    if (!step) throw new AccessDenied(401, "This token is not known here: it ends with the call that it was made for.");
     return step;
   }
   const admit: ModelRelay["admit"] = (authorization) => void stepOf(authorization);

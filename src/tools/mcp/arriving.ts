@@ -2,7 +2,7 @@ import { Unavailable } from "../../protocol/base/errors.ts";
 import type { WaitOptions } from "../../protocol/agents/tools.ts";
 
 /** How long somebody waits for a server, and how they hear of it. */
-export type Arriving = WaitOptions & { readonly until: number };
+export type ServerWaitOptions = WaitOptions & { readonly until: number };
 
 /** Rejects when the time is over or nobody waits any more; the work goes on. */
 export async function before<Value>(

@@ -97,9 +97,9 @@ async function attend(
   return { kind: "answer", result: { content: next.text, ask: next } };
 }
 
-type Trying = CallOptions & { readonly params: Readonly<Record<string, unknown>> };
+type CallAttempt = CallOptions & { readonly params: Readonly<Record<string, unknown>> };
 
-async function attempt(tool: McpToolEntry, options: Trying): Promise<CallAttemptOutcome> {
+async function attempt(tool: McpToolEntry, options: CallAttempt): Promise<CallAttemptOutcome> {
   const { context, patienceMs, use } = options;
   const { signal, answers } = context;
   signal.throwIfAborted();
@@ -152,7 +152,7 @@ function begin(
     key,
     outside,
     timeoutMs,
-  }: Trying & { readonly key: string; readonly outside: readonly string[] | undefined },
+  }: CallAttempt & { readonly key: string; readonly outside: readonly string[] | undefined },
 ): ToolCall {
   const request: CallRequest = {
     params: {

@@ -26,12 +26,12 @@ export const listedToolSchema = z.looseObject({
 });
 export type McpToolEntry = z.infer<typeof listedToolSchema>;
 
-export type Unusable = { readonly tool: string; readonly reason: string };
+export type UnusableTool = { readonly tool: string; readonly reason: string };
 
 /** What a server offers, as of one listing. */
 export type Catalogue = {
   readonly tools: readonly Tool[];
-  readonly unusable: readonly Unusable[];
+  readonly unusable: readonly UnusableTool[];
   /** By the server's own names. */
   readonly listed: ReadonlyMap<string, McpToolEntry>;
   /** What was made of each schema, by its text, so that another listing need not make it again. */
@@ -56,7 +56,7 @@ export async function makeCatalogue(listing: readonly unknown[], options: Catalo
   const { server, config, before } = options;
   const globs = config.tools ?? [];
   const isTaken = selectsByGlobs(globs.every((glob) => glob.startsWith("!")) ? ["*", ...globs] : globs);
-  const unusable: Unusable[] = [];
+  const unusable: UnusableTool[] = [];
   const listed = new Map<string, McpToolEntry>();
   for (const [at, each] of listing.entries()) {
     const parsed = listedToolSchema.safeParse(each);

@@ -7,7 +7,7 @@ import type { Log } from "../../protocol/base/log.ts";
 import { type McpServerConfig, type McpServerState, transportOf } from "../../protocol/agents/mcp-servers.ts";
 import type { Tool, ToolContext, ToolResult, WaitOptions } from "../../protocol/agents/tools.ts";
 import { HeldCalls } from "./server-questions.ts";
-import { type Arriving, before } from "./arriving.ts";
+import { type ServerWaitOptions, before } from "./arriving.ts";
 import { callListed } from "./call-server-tool.ts";
 import { type CallAttemptOutcome, type Failure, failureOf, reasonOf, SignInNeeded } from "./failures.ts";
 import { type McpToolEntry, natureOf } from "./catalogue.ts";
@@ -167,7 +167,7 @@ export class McpConnection {
   }
 
   /** The open client, as soon as there is one: waits for one that connects, or rests for less than what is left. */
-  private async arrive({ signal, tell, until }: Arriving): Promise<Lease> {
+  private async arrive({ signal, tell, until }: ServerWaitOptions): Promise<Lease> {
     if (this.lease) return this.lease;
     const { server } = this.options;
     tell(`Waiting for the MCP server ${server} …`);
@@ -318,7 +318,7 @@ export class McpConnection {
     });
   }
 
-  private async use<Value>(work: (lease: OpenClient) => Promise<Value>, arriving: Arriving): Promise<Value> {
+  private async use<Value>(work: (lease: OpenClient) => Promise<Value>, arriving: ServerWaitOptions): Promise<Value> {
     const lease = await this.arrive(arriving);
     if (this.stopped.signal.aborted) throw isGone(this.options.server);
     lease.users++;

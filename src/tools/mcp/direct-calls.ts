@@ -4,7 +4,7 @@ import type { EgressResponse } from "../../egress/exchange.ts";
 import type { FetchInit, GuardedFetch, GuardedPost } from "../../egress/guarded-fetch.ts";
 import { readResult } from "./first-result.ts";
 
-export type ShortWayOptions = {
+export type DirectCallsOptions = {
   readonly url: URL;
   readonly post: GuardedPost;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,8 +28,8 @@ const encodedName = /^=\?/;
  * Calls over HTTP past the client's transport. It is handed every answer but a plain result: failures, logins, streams that
  * bring more, or break off.
  */
-export class ShortWay {
-  private readonly options: ShortWayOptions;
+export class DirectCalls {
+  private readonly options: DirectCallsOptions;
   private readonly handed = new Map<
     string,
     { readonly answer: EgressResponse; readonly stop: (reason: unknown) => void }
@@ -37,7 +37,7 @@ export class ShortWay {
   private headers: Readonly<Record<string, string>> = {};
   private isModern = false;
 
-  constructor(options: ShortWayOptions) {
+  constructor(options: DirectCallsOptions) {
     this.options = options;
   }
 

@@ -26,11 +26,11 @@ type ElicitationState = z.infer<typeof stateSchema>;
 export const longestText = 4000;
 
 /** What must go along with a call since people answered, or whom else they must be asked first. */
-export type Answered = { readonly params: Readonly<Record<string, unknown>> } | { readonly ask: ToolQuestion };
+export type ElicitationStep = { readonly params: Readonly<Record<string, unknown>> } | { readonly ask: ToolQuestion };
 
-const nothing: Answered = { params: {} };
+const nothing: ElicitationStep = { params: {} };
 
-export function answeredBefore(answers: readonly ToolAnswer[]): Answered {
+export function answeredBefore(answers: readonly ToolAnswer[]): ElicitationStep {
   const last = answers.at(-1);
   if (!last) return nothing;
   const state = stateSchema.safeParse(last.state);

@@ -2,7 +2,7 @@ import type { JSONRPCResultResponse } from "@modelcontextprotocol/client";
 import type { EgressResponse, ByteReader } from "../../egress/exchange.ts";
 
 /** A result, or the answer as it was for those who read all of it. */
-export type Read = { readonly result: JSONRPCResultResponse } | { readonly other: EgressResponse };
+export type FirstResult = { readonly result: JSONRPCResultResponse } | { readonly other: EgressResponse };
 
 /** How long a server may keep a stream open after the answer that it was for. */
 const lingerMs = 1000;
@@ -12,8 +12,8 @@ const blankLine = /\r\n\r\n|\n\n|\r\r/;
  * Most servers answer a call with nothing but its result, as JSON or in a stream of events. Such a result is read here; all
  * else is left to the client's own transport, whose reading costs as much as the call itself.
  */
-export async function readResult(answer: EgressResponse, id: number): Promise<Read> {
-  const other: Read = { other: answer };
+export async function readResult(answer: EgressResponse, id: number): Promise<FirstResult> {
+  const other: FirstResult = { other: answer };
   if (answer.status !== 200) return other;
   if (!("reader" in answer)) {
     if (!/^application\/json\b/i.test(String(answer.headers["content-type"]))) return other;

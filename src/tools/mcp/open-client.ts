@@ -13,7 +13,7 @@ import type { Log } from "../../protocol/base/log.ts";
 import { type McpServerConfig, type McpTransport, transportOf } from "../../protocol/agents/mcp-servers.ts";
 import { OpenCalls } from "./server-questions.ts";
 import type { CallAttemptOutcome } from "./failures.ts";
-import { ShortWay } from "./direct-calls.ts";
+import { DirectCalls } from "./direct-calls.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { watchRequests } from "./watched-transport.ts";
@@ -104,7 +104,7 @@ async function openProgram(options: McpClientOptions): Promise<OpenClient> {
 
 async function openHttp(options: McpClientOptions, url: URL): Promise<OpenClient> {
   const { config, post, auth, watch } = options;
-  const shortWay = post && new ShortWay({ url, post, headers: config.headers ?? {}, auth });
+  const shortWay = post && new DirectCalls({ url, post, headers: config.headers ?? {}, auth });
   const fetch = shortWay?.handing(options.fetch) ?? options.fetch;
   const transport = watchRequests(
     new StreamableHTTPClientTransport(url, httpOptions({ ...options, fetch: watch?.(fetch) ?? fetch })),
@@ -151,7 +151,7 @@ function httpOptions({ config, fetch, auth }: McpClientOptions) {
 
 function clientOf(
   { version, isLegacy }: McpClientOptions,
-  { transport, shortWay }: { readonly transport: Transport; readonly shortWay?: ShortWay | undefined },
+  { transport, shortWay }: { readonly transport: Transport; readonly shortWay?: DirectCalls | undefined },
 ) {
   const about = { name: "colloquy", version };
   // What a person leaves out has the value that the form gives it.

@@ -14,7 +14,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { messageOf } from "../../protocol/base/errors.ts";
 import { timeOut } from "./failures.ts";
-import type { ShortWay } from "./direct-calls.ts";
+import type { DirectCalls } from "./direct-calls.ts";
 
 export type CallProgress = { readonly progress: number; readonly total?: number; readonly message?: string };
 
@@ -44,7 +44,7 @@ export type ToolCallsOptions = {
   readonly about: { readonly name: string; readonly version: string };
   readonly capabilities: ClientCapabilities;
   /** Past the transport; absent where there is none. */
-  readonly shortWay?: ShortWay | undefined;
+  readonly shortWay?: DirectCalls | undefined;
 };
 
 /** The client counts its own requests from 0 on. */
@@ -166,7 +166,7 @@ function isRefusal(status: number): boolean {
   return status >= 400 && status < 500;
 }
 
-type Hooks = { readonly cancelled: (reason: unknown) => void; readonly done: () => void };
+type CallHooks = { readonly cancelled: (reason: unknown) => void; readonly done: () => void };
 
 export class OpenCall implements ToolCall {
   readonly answer: Promise<object>;
@@ -176,12 +176,12 @@ export class OpenCall implements ToolCall {
   stop: ((reason: unknown) => void) | undefined;
   private readonly timeoutMs: number;
   private readonly onprogress: CallRequest["onprogress"];
-  private readonly hooks: Hooks;
+  private readonly hooks: CallHooks;
   private readonly resolve: (result: object) => void;
   private readonly reject: (error: unknown) => void;
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(timeoutMs: number, onprogress: CallRequest["onprogress"], hooks: Hooks) {
+  constructor(timeoutMs: number, onprogress: CallRequest["onprogress"], hooks: CallHooks) {
     const { promise, resolve, reject } = Promise.withResolvers<object>();
     this.answer = promise;
     this.resolve = resolve;

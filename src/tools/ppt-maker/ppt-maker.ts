@@ -172,9 +172,9 @@ async function convertAll(
   }
 }
 
-type Ready = { readonly sandbox: Sandbox; readonly marp: Marp };
+type DeckTools = { readonly sandbox: Sandbox; readonly marp: Marp };
 
-async function findWhatItTakes(place: PptMakerPlace): Promise<Ready | { readonly reason: string }> {
+async function findWhatItTakes(place: PptMakerPlace): Promise<DeckTools | { readonly reason: string }> {
   const marp = await findMarp(place);
   if (!marp) return { reason: `Marp is not installed here: ${marpInstall}` };
   try {

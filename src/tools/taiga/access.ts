@@ -1,5 +1,5 @@
 import type { TaigaToken } from "../../protocol/threads/taiga.ts";
-import type { Caller, Standing } from "../../protocol/base/callers.ts";
+import type { Caller, ExternalProject } from "../../protocol/base/callers.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { RightsSource } from "../../protocol/agents/tools.ts";
 import type { TaigaPageRequest, TaigaApi, TaigaRequest } from "./client.ts";
@@ -27,7 +27,7 @@ export type RunSecrets = {
 };
 
 /** A project as somebody works in it. */
-export type Desk = {
+export type ProjectSession = {
   readonly project: TaigaProject;
   /** After a 403 the rights are read anew. */
   ask(request: TaigaRequest): Promise<unknown>;
@@ -38,13 +38,17 @@ export type TaigaAccess = RightsSource & {
   /** For a request with a token of its own. `secret` is what its run must keep. Throws TaigaFailure. */
   enter(token: TaigaToken | undefined, place: string, signal: AbortSignal): Promise<ProjectAccess>;
   /** Throws TaigaFailure where the caller works on no project. */
-  open(caller: Caller, signal: AbortSignal): Promise<Desk>;
+  open(caller: Caller, signal: AbortSignal): Promise<ProjectSession>;
   /** Why nothing may be done there. */
   problem(caller: Caller): string | undefined;
 };
-export type ProjectAccess = { readonly standing: Standing; readonly project: TaigaProject; readonly secret?: string };
+export type ProjectAccess = {
+  readonly standing: ExternalProject;
+  readonly project: TaigaProject;
+  readonly secret?: string;
+};
 
-type Visit = { session: TaigaSession; token: TaigaToken; run: string | undefined };
+type CachedSession = { session: TaigaSession; token: TaigaToken; run: string | undefined };
 type CachedProject = { project?: TaigaProject; problem?: string; readAt: number; reading?: Promise<void> | undefined };
 
 const mostKept = 1000;
@@ -53,18 +57,18 @@ const readMs = 8000;
 export function createTaigaAccess(options: AccessOptions): TaigaAccess {
   const { client, login, secrets, freshMs = 30_000 } = options;
   const operator = login && createSession({ login, post: client.post });
-  const visits = new Map<string, Visit>();
+  const visits = new Map<string, CachedSession>();
   const known = new Map<string, CachedProject>();
 
-  function standingOf({ elsewhere, role }: Caller): Standing | undefined {
+  function standingOf({ elsewhere, role }: Caller): ExternalProject | undefined {
     const standing =
       elsewhere?.[taigaSystem] ?? (options.project === undefined ? undefined : { place: options.project });
     // The operator's login is nobody else's.
     return standing?.as === undefined && !(operator && role === "admin") ? undefined : standing;
   }
 
-  function visit(as: string, token: TaigaToken, run?: string): Visit {
-    const made: Visit = {
+  function visit(as: string, token: TaigaToken, run?: string): CachedSession {
+    const made: CachedSession = {
       token,
       run,
       session: createSession({
@@ -79,7 +83,7 @@ export function createTaigaAccess(options: AccessOptions): TaigaAccess {
     return keep(visits, as, made);
   }
 
-  async function sessionOf({ run }: Caller, { as }: Standing): Promise<TaigaSession> {
+  async function sessionOf({ run }: Caller, { as }: ExternalProject): Promise<TaigaSession> {
     if (as === undefined) {
       if (operator) return operator;
       throw new TaigaFailure(401, "No Taiga login is configured.");
@@ -94,12 +98,12 @@ export function createTaigaAccess(options: AccessOptions): TaigaAccess {
     return visit(as, JSON.parse(text) as TaigaToken, run).session;
   }
 
-  function entryOf(standing: Standing): CachedProject {
+  function entryOf(standing: ExternalProject): CachedProject {
     const key = JSON.stringify([standing.as, standing.place]);
     return keep(known, key, known.get(key) ?? { readAt: -Infinity });
   }
 
-  async function read(caller: Caller, standing: Standing, entry: CachedProject): Promise<void> {
+  async function read(caller: Caller, standing: ExternalProject, entry: CachedProject): Promise<void> {
     try {
       const session = await sessionOf(caller, standing);
       entry.project = await readProject(client, session, {

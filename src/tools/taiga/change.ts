@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Desk } from "./access.ts";
+import type { ProjectSession } from "./access.ts";
 import { TaigaFailure } from "./failure.ts";
 import type { WireFields } from "./fields.ts";
 import type { WorkPath } from "./markers.ts";
@@ -10,7 +10,7 @@ const mostTries = 3;
 export type WorkLocation = { readonly path: WorkPath; readonly id: number; readonly signal: AbortSignal };
 
 /** Throws TaigaFailure for what is another project's, too: a run works in one. */
-export async function readWork(desk: Desk, { path, id, signal }: WorkLocation): Promise<WireWork> {
+export async function readWork(desk: ProjectSession, { path, id, signal }: WorkLocation): Promise<WireWork> {
   const work = parsed(workSchema, await desk.ask({ path: `${path}/${id}`, signal }), "story or task");
   if (work.project === desk.project.id) return work;
   throw new TaigaFailure(404, `${path === "/tasks" ? "Task" : "User story"} ${id} is not in this project.`);
@@ -21,7 +21,7 @@ export async function readWork(desk: Desk, { path, id, signal }: WorkLocation): 
  * since; if somebody has, it is read anew, and done only if these fields are still what they were.
  */
 export async function changeWork(
-  desk: Desk,
+  desk: ProjectSession,
   place: WorkLocation,
   fieldsFor: (work: WireWork) => WireFields,
 ): Promise<WireWork> {

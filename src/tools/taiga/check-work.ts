@@ -1,7 +1,7 @@
 import type { PlannedWrite } from "../../protocol/agents/tools.ts";
-import type { Desk } from "./access.ts";
+import type { ProjectSession } from "./access.ts";
 import { readWork } from "./change.ts";
-import type { Looking } from "./define-taiga-tool.ts";
+import type { PreflightContext } from "./define-taiga-tool.ts";
 import { TaigaFailure } from "./failure.ts";
 import type { Id } from "./fields.ts";
 import { milestoneSchema, parsed } from "./shapes.ts";
@@ -12,9 +12,9 @@ import { type WorkKind, story, task, viewRight } from "./work-kinds.ts";
  * caller may not see can't be looked at, and passes.
  */
 export async function checkWork(
-  desk: Desk,
+  desk: ProjectSession,
   { kind, id }: { readonly kind: WorkKind; readonly id: Id },
-  { planned, signal }: Looking,
+  { planned, signal }: PreflightContext,
 ): Promise<void> {
   checkKept(kind, id, planned);
   if (typeof id === "string") {
@@ -29,7 +29,11 @@ export async function checkWork(
 }
 
 /** That a sprint is there; none can be planned. Throws TaigaFailure. */
-export async function checkMilestone(desk: Desk, id: Id, { signal }: Pick<Looking, "signal">): Promise<void> {
+export async function checkMilestone(
+  desk: ProjectSession,
+  id: Id,
+  { signal }: Pick<PreflightContext, "signal">,
+): Promise<void> {
   if (typeof id === "string") throw new TaigaFailure(0, `${id} is no sprint.`);
   const { project } = desk;
   const isKnown = project.milestones.some((milestone) => milestone.id === id);

@@ -3,21 +3,21 @@ import type { z } from "zod";
 import type { PlannedWrite, Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { defineTool } from "../core/define-tool.ts";
 import { NothingDone } from "../core/nothing-done.ts";
-import { type Desk, type TaigaAccess, taigaSystem } from "./access.ts";
+import { type ProjectSession, type TaigaAccess, taigaSystem } from "./access.ts";
 import { TaigaFailure } from "./failure.ts";
 import type { MarkerKind } from "./markers.ts";
 import { shownName } from "./tool-names.ts";
-import type { Unanswered } from "./unanswered.ts";
+import type { OpenWrites } from "./unanswered.ts";
 
 /** What every Taiga tool works with. */
-export type TaigaKit = {
+export type TaigaDeps = {
   readonly access: TaigaAccess;
   readonly marker: MarkerKind;
   /** Where people look at it: what stands before `/project/…`. */
   readonly webUrl: string;
   /** Within it a write is done, or looked for; after it, it is asked about again. */
   readonly writeMs: number;
-  readonly unanswered: Unanswered;
+  readonly unanswered: OpenWrites;
 };
 
 /** What a run made or changed, as clients are shown it. */
@@ -40,11 +40,11 @@ export type ReadDefinition<Input extends z.ZodType> = {
   readonly description: string;
   readonly input: Input;
   readonly permissions: readonly string[];
-  readonly read: (desk: Desk, input: z.output<Input>, context: ToolContext) => Promise<object>;
+  readonly read: (desk: ProjectSession, input: z.output<Input>, context: ToolContext) => Promise<object>;
 };
 
 export function defineRead<Input extends z.ZodType>(
-  { access }: TaigaKit,
+  { access }: TaigaDeps,
   { read, ...definition }: ReadDefinition<Input>,
 ): Tool {
   const tool = defineTool({
@@ -59,7 +59,7 @@ export function defineRead<Input extends z.ZodType>(
 }
 
 /** For a look before a write: what a dry run does before it. */
-export type Looking = { readonly signal: AbortSignal; readonly planned: readonly PlannedWrite[] };
+export type PreflightContext = { readonly signal: AbortSignal; readonly planned: readonly PlannedWrite[] };
 
 export type WriteDefinition<Input extends z.ZodType> = {
   readonly name: string;
@@ -69,29 +69,29 @@ export type WriteDefinition<Input extends z.ZodType> = {
   readonly destructive?: boolean;
   readonly sameIntent?: boolean;
   /** Throws TaigaFailure if it can't be done, by reads alone. */
-  readonly check: (desk: Desk, input: z.output<Input>, looking: Looking) => Promise<void>;
-  readonly write: (desk: Desk, input: z.output<Input>, context: ToolContext) => Promise<ToolResult>;
+  readonly check: (desk: ProjectSession, input: z.output<Input>, looking: PreflightContext) => Promise<void>;
+  readonly write: (desk: ProjectSession, input: z.output<Input>, context: ToolContext) => Promise<ToolResult>;
   /** Looks whether it was done; undefined: it can't be told. */
   readonly find: (
-    desk: Desk,
+    desk: ProjectSession,
     input: z.output<Input>,
     context: ToolContext,
   ) => Promise<ToolResult | "not-done" | undefined>;
 };
 
 export function defineWrite<Input extends z.ZodType>(
-  { access, unanswered, writeMs }: TaigaKit,
+  { access, unanswered, writeMs }: TaigaDeps,
   { write, find, check, ...definition }: WriteDefinition<Input>,
 ): Tool {
   /** Looks until it is found or the call's time is over: an unclear answer may come before what it answers is done. */
-  async function found(desk: Desk, input: z.output<Input>, context: ToolContext): Promise<ToolResult> {
+  async function found(desk: ProjectSession, input: z.output<Input>, context: ToolContext): Promise<ToolResult> {
     for (;;) {
       const result = await find(desk, input, context).catch(() => undefined);
       if (result !== undefined && result !== "not-done") return result;
       await sleep(lookEveryMs, undefined, { signal: context.signal });
     }
   }
-  async function open({ caller, signal }: ToolContext): Promise<Desk> {
+  async function open({ caller, signal }: ToolContext): Promise<ProjectSession> {
     try {
       return await access.open(caller, signal);
     } catch (error) {
@@ -149,8 +149,8 @@ function asNothingDone(error: unknown): unknown {
 
 /** The model reads what was made; clients get it as an artifact too. */
 export function artifactResult(
-  { webUrl }: Pick<TaigaKit, "webUrl">,
-  desk: Desk,
+  { webUrl }: Pick<TaigaDeps, "webUrl">,
+  desk: ProjectSession,
   {
     shown,
     ...made

@@ -1,4 +1,4 @@
-import type { Desk } from "./access.ts";
+import type { ProjectSession } from "./access.ts";
 import { parsed, type WireWork, workSchema } from "./shapes.ts";
 
 /** Where a story or task that a run makes carries the key of the call that made it. */
@@ -20,7 +20,7 @@ export function markerFields(
 
 /** The story or task with the marker; `none`: surely there is none. Undefined: there are too many to look through. */
 export async function findMarked(
-  desk: Desk,
+  desk: ProjectSession,
   { path, kind, key, signal }: { path: WorkPath; kind: MarkerKind; key: string; signal: AbortSignal },
 ): Promise<WireWork | "none" | undefined> {
   // Lists leave out what one may not see, so an empty one would prove nothing.

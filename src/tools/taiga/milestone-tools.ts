@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Tool, ToolContext } from "../../protocol/agents/tools.ts";
-import type { Desk } from "./access.ts";
-import { defineRead, type TaigaKit } from "./define-taiga-tool.ts";
+import type { ProjectSession } from "./access.ts";
+import { defineRead, type TaigaDeps } from "./define-taiga-tool.ts";
 import { milestoneSchema, parsed, shownMilestone, type WireMilestone } from "./shapes.ts";
 
 const mostListed = 100;
 
-export function milestoneTools(kit: TaigaKit): readonly Tool[] {
+export function milestoneTools(kit: TaigaDeps): readonly Tool[] {
   return [
     defineRead(kit, {
       name: "taiga_list_milestones",
@@ -29,7 +29,11 @@ export function milestoneTools(kit: TaigaKit): readonly Tool[] {
   ];
 }
 
-async function findByName(desk: Desk, { name }: { name: string }, { answers, signal }: ToolContext): Promise<object> {
+async function findByName(
+  desk: ProjectSession,
+  { name }: { name: string },
+  { answers, signal }: ToolContext,
+): Promise<object> {
   const all = await milestonesOf(desk, signal, {});
   const fitting = fittingName(all, name);
   const [only] = fitting;
@@ -66,7 +70,7 @@ function choiceOf({ id, name, estimated_start: start, estimated_finish: finish }
 }
 
 async function milestonesOf(
-  desk: Desk,
+  desk: ProjectSession,
   signal: AbortSignal,
   query: { readonly closed?: boolean },
 ): Promise<readonly WireMilestone[]> {

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Tool } from "../../protocol/agents/tools.ts";
-import { defineRead, type TaigaKit } from "./define-taiga-tool.ts";
+import { defineRead, type TaigaDeps } from "./define-taiga-tool.ts";
 import { parsed, shownWork, workSchema } from "./shapes.ts";
 
 const mostListed = 100;
 
-export function readTools(kit: TaigaKit): readonly Tool[] {
+export function readTools(kit: TaigaDeps): readonly Tool[] {
   return [
     defineRead(kit, {
       name: "taiga_get_project",

@@ -2,7 +2,7 @@
  * Writes of this process that were sent and got no answer at all: Taiga may still be at work on them, so what is not there
  * yet is not "not done".
  */
-export type Unanswered = {
+export type OpenWrites = {
   begin(key: string): void;
   /** It was answered, refused, or its connection broke. */
   end(key: string): void;
@@ -11,7 +11,7 @@ export type Unanswered = {
 
 const mostKept = 1000;
 
-export function createUnanswered(): Unanswered {
+export function createUnanswered(): OpenWrites {
   const keys = new Set<string>();
   return {
     begin(key) {

@@ -1,9 +1,15 @@
 import { z } from "zod";
 import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
-import type { Desk } from "./access.ts";
+import type { ProjectSession } from "./access.ts";
 import { changeWork, hasFields, readWork } from "./change.ts";
 import { checkMilestone, checkWork } from "./check-work.ts";
-import { type Artifact, artifactResult, defineWrite, type Looking, type TaigaKit } from "./define-taiga-tool.ts";
+import {
+  type Artifact,
+  artifactResult,
+  defineWrite,
+  type PreflightContext,
+  type TaigaDeps,
+} from "./define-taiga-tool.ts";
 import { TaigaFailure } from "./failure.ts";
 import { type Id, idSchema, realId, wireFields, type WireFields, workFields, type WorkFields } from "./fields.ts";
 import { findMarked, isMarkerTag, markerFields } from "./markers.ts";
@@ -14,7 +20,7 @@ const subject = z.string().trim().min(1).max(500);
 const sprint = idSchema.describe("The id of a sprint");
 const ofStory = idSchema.describe("The id of a user story (not its ref)");
 
-export function workTools(kit: TaigaKit): readonly Tool[] {
+export function workTools(kit: TaigaDeps): readonly Tool[] {
   return [
     createTool(kit, story, {
       input: z.object({ subject, milestone_id: sprint.optional(), ...workFields }),
@@ -49,7 +55,7 @@ type WorkToolInput = WorkFields & {
 };
 
 function toWire(
-  desk: Desk,
+  desk: ProjectSession,
   kind: WorkKind,
   { milestone_id: milestone, user_story_id: ofWhich, ...given }: WorkToolInput,
 ): WireFields {
@@ -60,14 +66,18 @@ function toWire(
   };
 }
 
-function changesIn(desk: Desk, kind: WorkKind, given: WorkToolInput): WireFields {
+function changesIn(desk: ProjectSession, kind: WorkKind, given: WorkToolInput): WireFields {
   const fields = toWire(desk, kind, given);
   if (Object.keys(fields).length === 0) throw new TaigaFailure(0, "Nothing to change was given.");
   return fields;
 }
 
 /** That what it names is there: sprint, status and person, and for a task its story. */
-async function checkFields(desk: Desk, kind: WorkKind, { given, looking }: { given: WorkToolInput; looking: Looking }) {
+async function checkFields(
+  desk: ProjectSession,
+  kind: WorkKind,
+  { given, looking }: { given: WorkToolInput; looking: PreflightContext },
+) {
   const { milestone_id: milestone, user_story_id: ofWhich, ...fields } = given;
   wireFields(desk.project, kind.statuses(desk.project), fields);
   if (milestone !== undefined && milestone !== null) await checkMilestone(desk, milestone, looking);
@@ -75,8 +85,8 @@ async function checkFields(desk: Desk, kind: WorkKind, { given, looking }: { giv
 }
 
 function resultOf(
-  kit: TaigaKit,
-  desk: Desk,
+  kit: TaigaDeps,
+  desk: ProjectSession,
   { kind, action, work }: { kind: WorkKind; action: Artifact["action"]; work: WireWork },
 ): ToolResult {
   const verb = { created: "create", updated: "update", deleted: "delete" }[action];
@@ -89,7 +99,7 @@ function resultOf(
 }
 
 function createTool<Input extends z.ZodType<WorkToolInput & { readonly subject: string }>>(
-  kit: TaigaKit,
+  kit: TaigaDeps,
   kind: WorkKind,
   { input, description }: { input: Input; description: string },
 ): Tool {
@@ -117,12 +127,12 @@ function createTool<Input extends z.ZodType<WorkToolInput & { readonly subject: 
 }
 
 function updateTool<Input extends z.ZodType<WorkToolInput>>(
-  kit: TaigaKit,
+  kit: TaigaDeps,
   kind: WorkKind,
   { input, idOf }: { input: Input; idOf: (input: z.output<Input>) => Id },
 ): Tool {
   /** Tags that we set ourselves stay. */
-  const fieldsFor = (desk: Desk, given: WorkToolInput) => (work: WireWork) => {
+  const fieldsFor = (desk: ProjectSession, given: WorkToolInput) => (work: WireWork) => {
     const fields = toWire(desk, kind, given);
     const markers = (work.tags ?? []).map(([tag]) => tag).filter(isMarkerTag);
     return fields.tags ? { ...fields, tags: [...fields.tags, ...markers] } : fields;
@@ -152,7 +162,7 @@ function updateTool<Input extends z.ZodType<WorkToolInput>>(
 }
 
 function deleteTool<Input extends z.ZodType>(
-  kit: TaigaKit,
+  kit: TaigaDeps,
   kind: WorkKind,
   { input, idOf }: { input: Input; idOf: (input: z.output<Input>) => Id },
 ): Tool {

@@ -21,16 +21,16 @@ export type RateLimitSlot = {
  */
 export type Pace = <Value>(lane: string, turn: RateLimitSlot, work: () => Promise<Value>) => Promise<Value>;
 
-type Lane = { active: number; nextAt: number; readonly waiting: (() => void)[] };
+type ProviderQueue = { active: number; nextAt: number; readonly waiting: (() => void)[] };
 
 const usualWaiting = 100;
 /** Beyond this, lanes that nobody is in are forgotten. */
 const mostLanes = 500;
 
 export function createPace({ gapMs, atOnce, mostWaiting = usualWaiting }: PaceOptions): Pace {
-  const lanes = new Map<string, Lane>();
+  const lanes = new Map<string, ProviderQueue>();
 
-  function laneOf(name: string): Lane {
+  function laneOf(name: string): ProviderQueue {
     const known = lanes.get(name);
     if (known) return known;
     if (lanes.size >= mostLanes)
@@ -63,7 +63,7 @@ export function createPace({ gapMs, atOnce, mostWaiting = usualWaiting }: PaceOp
 }
 
 /** Resolves when somebody who is done gives their place. */
-async function handedOver(lane: Lane, signal: AbortSignal): Promise<void> {
+async function handedOver(lane: ProviderQueue, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const leave = () => {
     const at = lane.waiting.indexOf(resolve);

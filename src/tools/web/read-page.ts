@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { type GuardedAnswer, guardedRequest } from "../../egress/guarded-request.ts";
 import { allowedHosts } from "../../egress/allow-proxy.ts";
-import type { Resolve } from "../../egress/addresses.ts";
+import type { ResolveHost } from "../../egress/addresses.ts";
 import { isRedirect, portOf } from "../../egress/hops.ts";
 import { isThisMachine } from "../../egress/this-machine.ts";
 import { ColloquyError, InvalidInput, Unavailable } from "../../protocol/base/errors.ts";
@@ -43,7 +43,7 @@ export type PageReaderOptions = {
   /** Names under which others reach this server. */
   readonly ownHosts?: readonly string[] | undefined;
   /** Finds the addresses of a name instead of the operating system. */
-  readonly resolve?: Resolve;
+  readonly resolve?: ResolveHost;
 };
 
 /** Reads a page of the web. Throws an error for people and models. */

@@ -1,10 +1,10 @@
-export type ShortMemory<Value> = {
+export type ShortCache<Value> = {
   get(key: string): Value | undefined;
   /** `size` in whatever unit its bound has. */
   set(key: string, value: Value, size: number): void;
 };
 
-export type ShortMemoryOptions = {
+export type ShortCacheOptions = {
   /** 0: nothing is remembered. */
   readonly keptMs: number;
   readonly most: number;
@@ -12,7 +12,7 @@ export type ShortMemoryOptions = {
 };
 
 /** What was asked a moment ago, by its question: what nobody asked for the longest time goes first. */
-export function createShortMemory<Value>({ keptMs, most, mostSize }: ShortMemoryOptions): ShortMemory<Value> {
+export function createShortMemory<Value>({ keptMs, most, mostSize }: ShortCacheOptions): ShortCache<Value> {
   const entries = new Map<string, { readonly value: Value; readonly size: number; readonly until: number }>();
   let total = 0;
 

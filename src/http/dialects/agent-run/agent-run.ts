@@ -1,6 +1,6 @@
 import { InvalidInput } from "../../../protocol/base/errors.ts";
 import { isEnded } from "../../../protocol/threads/runs.ts";
-import type { Started } from "../../../run/runs.ts";
+import type { RunStart } from "../../../run/runs.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { askedLater } from "../../server/errors.ts";
 import { eventStream } from "../../shapes/event-schema.ts";
@@ -76,7 +76,7 @@ export const getAgentRun = endpoint({
   },
 });
 
-async function start(call: EndpointCall, body: AgentRunRequest): Promise<Started> {
+async function start(call: EndpointCall, body: AgentRunRequest): Promise<RunStart> {
   const { services, request } = call;
   const { callback, limits, dry_run: dryRun } = body;
   if (callback !== undefined && !services.hooks?.includes(callback))
@@ -107,7 +107,7 @@ function writesOf({ services }: Pick<EndpointCall, "services">): (tool: string) 
 /** Until the run ends or waits. */
 function readUntilStopped(
   call: EndpointCall,
-  place: Pick<Started, "threadId" | "runId" | "cursor" | "resumedAt">,
+  place: Pick<RunStart, "threadId" | "runId" | "cursor" | "resumedAt">,
   reader: OutcomeReader,
 ): Promise<void> {
   return followWhole(call, place.runId, { target: runTarget(place), from: place.cursor }, (events) =>

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { TaigaToken } from "../../../protocol/threads/taiga.ts";
 import type { Caller } from "../../../protocol/base/callers.ts";
-import { Denied, InvalidInput, NotFound, Unavailable } from "../../../protocol/base/errors.ts";
+import { AccessDenied, InvalidInput, NotFound, Unavailable } from "../../../protocol/base/errors.ts";
 import { taigaSystem, type TaigaAccess } from "../../../tools/taiga/access.ts";
 import { TaigaFailure } from "../../../tools/taiga/failure.ts";
 import type { TaigaProject } from "../../../tools/taiga/project.ts";
@@ -55,8 +55,8 @@ export function tokenOf({ headers }: Pick<FastifyRequest, "headers">): TaigaToke
   return { token, ...(typeof refresh === "string" && refresh !== "" ? { refresh } : {}) };
 }
 
-export function noToken(): Denied {
-  return new Denied(401, "Send your Taiga token in the header X-Taiga-Token.", { code: "taiga_token_missing" });
+export function noToken(): AccessDenied {
+  return new AccessDenied(401, "Send your Taiga token in the header X-Taiga-Token.", { code: "taiga_token_missing" });
 }
 
 export function refusalOf(error: unknown, hasToken: boolean): unknown {
@@ -65,8 +65,8 @@ export function refusalOf(error: unknown, hasToken: boolean): unknown {
   if (!(error instanceof TaigaFailure)) return error;
   const { status, message } = error;
   if (status === 401)
-    return hasToken ? new Denied(401, message, { code: "taiga_login_refused", cause: error }) : noToken();
-  if (status === 403) return new Denied(403, message, { code: "taiga_forbidden", cause: error });
+    return hasToken ? new AccessDenied(401, message, { code: "taiga_login_refused", cause: error }) : noToken();
+  if (status === 403) return new AccessDenied(403, message, { code: "taiga_forbidden", cause: error });
   if (status === 404) return new NotFound(message, { code: "project_not_found", param: "project_ref", cause: error });
   return new Unavailable(message, { code: "taiga_unavailable", cause: error });
 }

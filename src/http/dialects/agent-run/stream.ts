@@ -1,6 +1,6 @@
 import { messageOf } from "../../../protocol/base/errors.ts";
 import type { RunEvent } from "../../../protocol/threads/events.ts";
-import type { Started } from "../../../run/runs.ts";
+import type { RunStart } from "../../../run/runs.ts";
 import { shownName } from "../../../tools/taiga/tool-names.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import { followUntil, runTarget } from "../../stream/follow-run.ts";
@@ -9,7 +9,7 @@ import { serverStops } from "../../stream/run-errors.ts";
 import type { OutcomeReader } from "./outcome.ts";
 
 /** Tells the run as events `text`, `call`, `result` and `question`; the last one, `done`, has the whole answer. */
-export function streamRun(call: EndpointCall, started: Started, reader: OutcomeReader): undefined {
+export function streamRun(call: EndpointCall, started: RunStart, reader: OutcomeReader): undefined {
   const { runId } = started;
   const { request, reply, services, streams } = call;
   const failed = (error: unknown) => eventText("error", { run_id: runId, message: messageOf(error) });

@@ -1,5 +1,5 @@
 import { InvalidInput, messageOf } from "../../../protocol/base/errors.ts";
-import type { Started } from "../../../run/runs.ts";
+import type { RunStart } from "../../../run/runs.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import type { Services } from "../../server/services.ts";
 import { createAnswerImages } from "../../requests/answer-images.ts";
@@ -26,7 +26,7 @@ export async function runAgent(call: EndpointCall, chat: ChatRequest): Promise<s
   return chat.stream ? streamRun(call, started, chat) : await collectRun(call, started, chat);
 }
 
-async function startOrContinue(call: EndpointCall, chat: ChatRequest): Promise<Started> {
+async function startOrContinue(call: EndpointCall, chat: ChatRequest): Promise<RunStart> {
   const { caller, services } = call;
   const { results, start } = readAgentRequest(chat, sessionNameOf(call.request, chat.sessionId));
   const continued = results.length > 0 ? await services.runs.bringResults(caller, results) : undefined;
@@ -40,7 +40,7 @@ async function startOrContinue(call: EndpointCall, chat: ChatRequest): Promise<S
   });
 }
 
-function streamRun(call: EndpointCall, started: Started, chat: ChatRequest): undefined {
+function streamRun(call: EndpointCall, started: RunStart, chat: ChatRequest): undefined {
   const { request, reply, services, streams } = call;
   const encode = createChunkEncoder(newAnswerHead(), chat.includeUsage);
   const read = readerOf(call, started, chat);
@@ -66,7 +66,7 @@ function streamRun(call: EndpointCall, started: Started, chat: ChatRequest): und
   });
 }
 
-async function collectRun(call: EndpointCall, started: Started, chat: ChatRequest): Promise<string> {
+async function collectRun(call: EndpointCall, started: RunStart, chat: ChatRequest): Promise<string> {
   const { reply } = call;
   const completion = createCompletion(newAnswerHead());
   completion.add([{ type: "start", model: chat.model, provider: "colloquy" }]);
@@ -88,7 +88,7 @@ async function collectRun(call: EndpointCall, started: Started, chat: ChatReques
 }
 
 /** An answer that a program reads is the answer alone; so is one that another run of ours asked for. */
-function readerOptions(call: EndpointCall, started: Started, chat: ChatRequest): ReaderOptions {
+function readerOptions(call: EndpointCall, started: RunStart, chat: ChatRequest): ReaderOptions {
   const finalOnly = chat.format !== undefined;
   const isShown = !finalOnly && withinOf(call.request).within === undefined;
   return {
@@ -100,13 +100,13 @@ function readerOptions(call: EndpointCall, started: Started, chat: ChatRequest):
 }
 
 /** Behind another run its thread is followed, since that one may have to wait for a person. */
-function placeOf({ services }: EndpointCall, started: Started, { model }: ChatRequest) {
+function placeOf({ services }: EndpointCall, started: RunStart, { model }: ChatRequest) {
   const { threadId, cursor, pending } = started;
   return { target: pending || isRoom(services, model) ? { threadId } : runTarget(started), from: cursor };
 }
 
 /** What a room's members say stands in runs of their own. */
-function readerOf(call: EndpointCall, started: Started, chat: ChatRequest): ReturnType<typeof createRunReader> {
+function readerOf(call: EndpointCall, started: RunStart, chat: ChatRequest): ReturnType<typeof createRunReader> {
   const answer = createRunReader(started.runId, readerOptions(call, started, chat));
   if (!isRoom(call.services, chat.model)) return answer;
   const translate = createRoomEvents(started.runId);

@@ -43,9 +43,9 @@ export async function readable(
   return withImages(told, (id) => services.uploads.imageUrl(id, caller.userId));
 }
 
-type WithIds = Extract<ChatMessage, { role: "user" }> & { readonly fileIds: readonly string[] };
+type MessageWithFileIds = Extract<ChatMessage, { role: "user" }> & { readonly fileIds: readonly string[] };
 
-function hasIds(message: ChatMessage): message is WithIds {
+function hasIds(message: ChatMessage): message is MessageWithFileIds {
   return message.role === "user" && message.fileIds !== undefined;
 }
 

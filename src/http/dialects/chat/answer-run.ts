@@ -1,15 +1,15 @@
 import { messageOf } from "../../../protocol/base/errors.ts";
 import { type Item, textOf } from "../../../protocol/threads/items.ts";
 import { type ActionEvent, actionTrace } from "../../../run/strategies/json-actions-trace.ts";
-import type { Started } from "../../../run/runs.ts";
+import type { RunStart } from "../../../run/runs.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import { createAnswerImages } from "../../requests/answer-images.ts";
 import { followUntil, followWhole, runTarget } from "../../stream/follow-run.ts";
 import { serverStops } from "../../stream/run-errors.ts";
 import { createUiMessage } from "./ui-message.ts";
-import { createRunWatch, type Ending } from "../../stream/watch-run.ts";
+import { createRunWatch, type RunEnding } from "../../stream/watch-run.ts";
 
-type FollowedStart = Pick<Started, "runId" | "threadId" | "cursor" | "pending" | "resumedAt">;
+type FollowedStart = Pick<RunStart, "runId" | "threadId" | "cursor" | "pending" | "resumedAt">;
 
 const streamHeaders = { "x-vercel-ai-ui-message-stream": "v1" };
 
@@ -28,9 +28,9 @@ export async function answerWhole(
   return { answer: ending.status === "waiting" ? ending.text : answerIn(items), events };
 }
 
-async function followToEnd(call: EndpointCall, place: FollowedStart, items: Item[]): Promise<Ending> {
+async function followToEnd(call: EndpointCall, place: FollowedStart, items: Item[]): Promise<RunEnding> {
   const watch = createRunWatch(place.runId, place.pending);
-  let ended: Ending | undefined;
+  let ended: RunEnding | undefined;
   await followWhole(call, place.runId, targetOf(place), (events) => {
     const { own, ending } = watch(events);
     for (const event of own) if ("item" in event) items.push(event.item);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isEnded } from "../../../protocol/threads/runs.ts";
-import type { Started } from "../../../run/runs.ts";
+import type { RunStart } from "../../../run/runs.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { idempotencyOf } from "../../requests/idempotency.ts";
 import { sessionNameOf } from "../../requests/session-name.ts";
@@ -81,7 +81,7 @@ export const resumeChat = endpoint({
 async function start(
   call: EndpointCall,
   { text, session: given, conversation, system, history }: ChatBody,
-): Promise<Started> {
+): Promise<RunStart> {
   const { caller, request, services } = call;
   const session = sessionNameOf(request, given) ?? conversation;
   return await services.runs.start(caller, {

@@ -7,7 +7,7 @@ import { actionTrace } from "../../../run/strategies/json-actions-trace.ts";
 import type { AnswerImages } from "../../requests/answer-images.ts";
 import { createPartialAnswer, type PartialAnswer } from "./partial-answer.ts";
 import { createChunkWriter, doneEvent } from "./ui-chunks.ts";
-import type { Ending, RunBatch } from "../../stream/watch-run.ts";
+import type { RunEnding, RunBatch } from "../../stream/watch-run.ts";
 
 type UiMessage = {
   start(): string;
@@ -111,7 +111,7 @@ export function createUiMessage(
     }
   };
 
-  const end = (ending: Ending) => {
+  const end = (ending: RunEnding) => {
     const outage = ending.status === "waiting" ? ending.outage : undefined;
     if (ending.status === "waiting" && !outage) writer.say("waiting", ending.text);
     if (ending.status === "done")

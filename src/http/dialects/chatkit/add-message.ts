@@ -3,7 +3,7 @@ import { InvalidInput } from "../../../protocol/base/errors.ts";
 import { newId } from "../../../protocol/base/ids.ts";
 import type { MessageBody } from "../../../protocol/threads/items.ts";
 import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
-import type { Started, StartInput } from "../../../run/runs.ts";
+import type { RunStart, StartInput } from "../../../run/runs.ts";
 import { attached } from "../../requests/attach.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import { idempotencyOf } from "../../requests/idempotency.ts";
@@ -53,7 +53,11 @@ export async function addUserMessage(
   return { first: [...said, progress], run: { ...started, beginning: started.replayed } };
 }
 
-async function noticeOf({ services, caller }: EndpointCall, live: RunRecord, { runId }: Started): Promise<StreamEvent> {
+async function noticeOf(
+  { services, caller }: EndpointCall,
+  live: RunRecord,
+  { runId }: RunStart,
+): Promise<StreamEvent> {
   const questions = await services.runs.questions(caller, live.id);
   const waiting = waitingText({ run: live.id, questions, reason: live.waitReason ?? "" });
   const message = `Your message is queued, as run ${runId}, behind another one.\n${waiting}`;
@@ -71,7 +75,7 @@ async function start(
   call: EndpointCall,
   thread: Partial<ThreadRecord>,
   { input, metadata, message, mode }: StartRequest,
-): Promise<Started> {
+): Promise<RunStart> {
   const { services, caller, request } = call;
   const { inference_options: inference } = input;
   const agent = agentFor(call, metadata.agent ?? inference?.model ?? undefined, thread.agent);

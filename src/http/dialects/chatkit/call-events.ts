@@ -1,17 +1,16 @@
+import type { CallItem } from "../../../run/log/call-items.ts";
 import type { ItemOf } from "../../../protocol/threads/items.ts";
 import { callKey } from "../../../run/log/fold.ts";
 import { shownItemId } from "./ids.ts";
 import type { StreamEvent } from "./stream-events.ts";
 import { shownCall, shownCalls, shownClientCall } from "./encode.ts";
 
-type Call = ItemOf<"call">;
-
 /** The server's calls of one step: a workflow that is open until each has its result, or the stream ends. */
-type WorkflowCalls = { readonly calls: [Call, ...Call[]]; open: boolean };
+type WorkflowCalls = { readonly calls: [CallItem, ...CallItem[]]; open: boolean };
 
 /** Tells calls: the server's as tasks of a workflow, the client's one at a time, since the protocol knows no two. */
 export type CallTeller = {
-  begin(call: Call): void;
+  begin(call: CallItem): void;
   end(result: ItemOf<"result">): void;
   /** Tells the client which of its tools to run now; false: none. */
   askClient(): boolean;
@@ -23,8 +22,8 @@ export function createCallTeller(put: (event: StreamEvent) => void): CallTeller 
   const works = new Map<string, WorkflowCalls>();
   const results = new Map<string, ItemOf<"result">>();
   /** Without a result yet. */
-  const clientCalls = new Map<string, Call>();
-  const resultOf = (call: Call) => results.get(callKey(call));
+  const clientCalls = new Map<string, CallItem>();
+  const resultOf = (call: CallItem) => results.get(callKey(call));
 
   const closeWork = (work: WorkflowCalls) => {
     work.open = false;

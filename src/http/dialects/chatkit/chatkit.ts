@@ -3,7 +3,7 @@ import { createAttachment, uploadIdFrom } from "./attachments.ts";
 import { z } from "zod";
 import { InvalidInput, messageOf } from "../../../protocol/base/errors.ts";
 import { isEnded } from "../../../protocol/threads/runs.ts";
-import type { Needs } from "../../../protocol/base/scopes.ts";
+import type { RequiredScope } from "../../../protocol/base/scopes.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { letIn } from "../../server/let-in.ts";
 import { addUserMessage, createThread, retryAfterItem } from "./add-message.ts";
@@ -53,7 +53,7 @@ const streamed: ReadonlySet<ChatKitRequest["type"]> = new Set([
 ]);
 
 /** What an operation needs. Who asks makes the thread that the answer stands in. */
-const needsOf: Readonly<Record<ChatKitRequest["type"], Needs>> = {
+const needsOf: Readonly<Record<ChatKitRequest["type"], RequiredScope>> = {
   "threads.create": "ask",
   "threads.add_user_message": "ask",
   "threads.add_client_tool_output": "ask",
@@ -104,11 +104,11 @@ async function answer(call: EndpointCall, request: ChatKitRequest): Promise<obje
   }
 }
 
-type AtOnce = RequestOf<
+type PlainRequest = RequestOf<
   "threads.get_by_id" | "threads.list" | "threads.update" | "threads.delete" | "items.list" | "items.feedback"
 >;
 
-async function answerAtOnce(call: EndpointCall, { type, params }: AtOnce): Promise<object> {
+async function answerAtOnce(call: EndpointCall, { type, params }: PlainRequest): Promise<object> {
   const { services, caller } = call;
   if (type === "threads.list") {
     const after = params.after ? threadIdFrom(params.after) : undefined;

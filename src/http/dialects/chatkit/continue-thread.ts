@@ -1,7 +1,7 @@
 import { Conflict, InvalidInput } from "../../../protocol/base/errors.ts";
 import { callIdOf, type Item, type QuestionBody } from "../../../protocol/threads/items.ts";
 import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
-import type { DecisionInput, Started } from "../../../run/runs.ts";
+import type { RunDecision, RunStart } from "../../../run/runs.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import { type ChatKitStream, streamOptions } from "./stream-events.ts";
 import { threadIdFrom } from "./ids.ts";
@@ -75,7 +75,7 @@ export async function addStructuredInput(
   return { first: [streamOptions, { type: "thread.item.replaced", item: answered.shown }] };
 }
 
-function decisionFor({ reason }: QuestionBody, value: string | undefined): DecisionInput {
+function decisionFor({ reason }: QuestionBody, value: string | undefined): RunDecision {
   if (reason === "approval") {
     if (value === "allow" || value === "deny") return { decision: value };
     return { decision: "deny", text: value ?? "The question was skipped." };
@@ -92,7 +92,7 @@ function decisionFor({ reason }: QuestionBody, value: string | undefined): Decis
 /** The stream of a run of which the client has seen all up to the cursor. */
 async function goOn(
   call: EndpointCall,
-  { runId, threadId, cursor }: Omit<Started, "pending" | "replayed">,
+  { runId, threadId, cursor }: Omit<RunStart, "pending" | "replayed">,
 ): Promise<ChatKitStream> {
   const { services, caller } = call;
   const { first } = await services.runs.placeOf(caller, runId);

@@ -2,7 +2,7 @@ import { messageOf } from "../../../protocol/base/errors.ts";
 import type { RunEvent } from "../../../protocol/threads/events.ts";
 import { textOf } from "../../../protocol/threads/items.ts";
 import { isNested } from "../../../run/log/fold.ts";
-import type { Started } from "../../../run/runs.ts";
+import type { RunStart } from "../../../run/runs.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import { followUntil } from "../../stream/follow-run.ts";
 import { serverStops, textWithdrawn } from "../../stream/run-errors.ts";
@@ -22,7 +22,7 @@ type ConversationEvent =
   | { readonly type: "error"; readonly conversation_id: number; readonly message: string };
 
 /** Tells the text of a run, and nothing else of it. A closed connection ends the telling, never the run. */
-export function tellConversation(call: EndpointCall, started: Started, conversation: number): undefined {
+export function tellConversation(call: EndpointCall, started: RunStart, conversation: number): undefined {
   const { request, reply, services, streams } = call;
   const { runId, threadId, cursor, pending } = started;
   reply.header("x-colloquy-run", runId).header("x-colloquy-thread", threadId);

@@ -1,6 +1,6 @@
 import { createHash, randomInt } from "node:crypto";
 import { z } from "zod";
-import { Conflict, Denied, InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
+import { Conflict, AccessDenied, InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
 import { isId } from "../../../protocol/base/ids.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { idempotencyOf } from "../../requests/idempotency.ts";
@@ -70,7 +70,7 @@ export const conversationItems = endpoint({
 function labelOf({ services, caller }: EndpointCall, user: string | undefined): string {
   if (services.access.mode === "local") return user ?? "";
   if (user === undefined || user === caller.userId || user === caller.name) return "";
-  throw new Denied(403, "user_id: must be your own id or name.", { code: "not_your_user_id" });
+  throw new AccessDenied(403, "user_id: must be your own id or name.", { code: "not_your_user_id" });
 }
 
 const keyPrefix = "chatkit:";

@@ -1,3 +1,4 @@
+import type { CallItem } from "../../../run/log/call-items.ts";
 import { isJsonObject, parseExactly } from "../../../protocol/base/exact-json.ts";
 import { callIdOf, decisions, type ItemOf, textOf } from "../../../protocol/threads/items.ts";
 import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
@@ -15,7 +16,6 @@ import type {
 } from "./thread-items.ts";
 
 type Message = ItemOf<"message">;
-type Call = ItemOf<"call">;
 type Result = ItemOf<"result">;
 
 export function shownThread(
@@ -96,8 +96,8 @@ export function reasoning(thought: string) {
 
 /** The server's own calls of one step. */
 export function shownCalls(
-  calls: readonly [Call, ...Call[]],
-  resultOf: (call: Call) => Result | undefined,
+  calls: readonly [CallItem, ...CallItem[]],
+  resultOf: (call: CallItem) => Result | undefined,
 ): ItemOfType<"workflow"> {
   const tasks = calls.map((call) => shownCall(call, resultOf(call)));
   return {
@@ -108,7 +108,7 @@ export function shownCalls(
   };
 }
 
-export function shownCall({ body }: Call, result: Result | undefined): ChatKitTask {
+export function shownCall({ body }: CallItem, result: Result | undefined): ChatKitTask {
   const asked = plainArguments(body.arguments);
   return {
     type: "custom",
@@ -118,7 +118,7 @@ export function shownCall({ body }: Call, result: Result | undefined): ChatKitTa
   };
 }
 
-export function shownClientCall(call: Call, result: Result | undefined): ItemOfType<"client_tool_call"> {
+export function shownClientCall(call: CallItem, result: Result | undefined): ItemOfType<"client_tool_call"> {
   const asked = valueOf(call.body.arguments);
   return {
     id: shownItemId("tc", call.id),

@@ -1,3 +1,4 @@
+import type { CallItem } from "../../../run/log/call-items.ts";
 import type { Item, ItemOf } from "../../../protocol/threads/items.ts";
 import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
 import { callKey, isErased, isNested } from "../../../run/log/fold.ts";
@@ -13,8 +14,6 @@ import {
   shownUserMessage,
 } from "./encode.ts";
 import type { ThreadItem } from "./thread-items.ts";
-
-type Call = ItemOf<"call">;
 
 /** One item of this dialect, and the first of ours that it stands for. */
 export type ShownItem = { readonly shown: ThreadItem; readonly item: Item };
@@ -59,7 +58,7 @@ export async function* readBackwards(
   const results = new Map<string, ItemOf<"result">>();
   const decisions = new Map<string, ItemOf<"decision">>();
   const ended = new Set<string | null>();
-  let calls: Call[] = [];
+  let calls: CallItem[] = [];
   for await (const item of branchBackwards(request, thread)) {
     if (calls.length > 0 && !(item.kind === "call" && stepOf(item) === stepOf(calls[0]!))) {
       yield* shownStep(calls, results);
@@ -107,8 +106,8 @@ function* shownMessage(item: ItemOf<"message">): Generator<ShownItem> {
 }
 
 /** The calls of a step, last first. Of those that the client runs, one at a time is pending: the protocol knows no two. */
-function* shownStep(calls: readonly Call[], results: ReadonlyMap<string, ItemOf<"result">>): Generator<ShownItem> {
-  const resultOf = (call: Call) => results.get(placeOf(call));
+function* shownStep(calls: readonly CallItem[], results: ReadonlyMap<string, ItemOf<"result">>): Generator<ShownItem> {
+  const resultOf = (call: CallItem) => results.get(placeOf(call));
   const own = calls.filter(({ body }) => body.target === "client");
   const pending = own.find((call) => !resultOf(call));
   for (const call of own.toReversed())

@@ -1,7 +1,7 @@
 import type { RunEvent } from "../../../protocol/threads/events.ts";
 import type { Item, ItemOf } from "../../../protocol/threads/items.ts";
 import { isNested } from "../../../run/log/fold.ts";
-import type { Ending, RunBatch } from "../../stream/watch-run.ts";
+import type { RunEnding, RunBatch } from "../../stream/watch-run.ts";
 import { type StreamEvent, streamOptions } from "./stream-events.ts";
 import { createCallTeller } from "./call-events.ts";
 import { createMessageTeller } from "./message-events.ts";
@@ -90,7 +90,7 @@ export function createTeller({
     }
   };
 
-  const end = (ending: Ending) => {
+  const end = (ending: RunEnding) => {
     calls.close();
     if (ending.status === "waiting")
       put({ type: "notice", level: "info", title: "The run waits", message: ending.text });

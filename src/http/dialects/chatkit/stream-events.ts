@@ -1,6 +1,6 @@
 import type { ChatKitAnnotation, OutputText, ChatKitTask, Thread, ThreadItem } from "./thread-items.ts";
 import type { Item } from "../../../protocol/threads/items.ts";
-import type { Started } from "../../../run/runs.ts";
+import type { RunStart } from "../../../run/runs.ts";
 
 export type ItemUpdate =
   | {
@@ -57,7 +57,7 @@ export function sseOf(events: readonly StreamEvent[]): string {
 /** A stream: what it tells at once, and the run that it tells then; without one it ends there. */
 export type ChatKitStream = {
   readonly first: readonly StreamEvent[];
-  readonly run?: Pick<Started, "runId" | "threadId" | "cursor" | "pending"> & {
+  readonly run?: Pick<RunStart, "runId" | "threadId" | "cursor" | "pending"> & {
     /** Its message comes first. */
     readonly beginning: boolean;
     /** What the client has seen of it. */

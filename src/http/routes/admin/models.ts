@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { foundModelsSchema, modelTrialSchema } from "../../../protocol/agents/trials.ts";
-import { modelDoingSchema, type ModelHealthView, type Reach } from "../../../protocol/agents/definitions.ts";
+import { modelDoingSchema, type ModelHealthView, type NetworkReach } from "../../../protocol/agents/definitions.ts";
 import { reachOf } from "../../../models/discovery/find-models.ts";
 import type { ModelHealth } from "../../../store/metering/usage.ts";
 import {
@@ -45,7 +45,7 @@ function textOr(value: unknown, otherwise: string): string {
   return typeof value === "string" ? value : otherwise;
 }
 
-function reachOfText(address: unknown): Reach | null {
+function reachOfText(address: unknown): NetworkReach | null {
   const url = typeof address === "string" ? URL.parse(address) : null;
   return url && reachOf(url);
 }

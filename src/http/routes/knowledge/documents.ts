@@ -4,13 +4,13 @@ import { z } from "zod";
 import {
   addedSchema,
   documentSchema,
-  type AllAdded,
+  type DocumentResultsView,
   allAddedSchema,
   chunkSchema,
   type TextPart,
   textPartSchema,
 } from "../../../protocol/knowledge/documents.ts";
-import type { Added } from "../../../knowledge/documents/documents.ts";
+import type { DocumentResult } from "../../../knowledge/documents/documents.ts";
 import { contentSchema } from "../../../knowledge/documents/prepared-chunks.ts";
 import { InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
 import { checkJsonBounds } from "../../../protocol/base/json-bounds.ts";
@@ -36,7 +36,7 @@ export const addDocuments = endpoint({
   takesLong: true,
   body: addBody,
   answers: { 202: allAddedSchema },
-  async handle({ params, body, caller, reply, services }): Promise<AllAdded> {
+  async handle({ params, body, caller, reply, services }): Promise<DocumentResultsView> {
     const { added, ...rest } = await addDocumentsFrom({ caller, collectionId: params.id, services }, body);
     reply.code(202);
     return { data: added.map(addedView), ...rest };
@@ -52,7 +52,7 @@ export const addDocumentFiles = endpoint({
   takesBody: "form",
   answers: { 202: listOf(addedSchema) },
   async handle({ params, caller, request, reply, services: { knowledge } }) {
-    const added: Added[] = [];
+    const added: DocumentResult[] = [];
     for await (const { filename, bytes } of formFiles(request)) {
       const file = { name: filename, source: { kind: "file" }, bytes } as const;
       added.push(await knowledge.documents.add(caller, params.id, file));

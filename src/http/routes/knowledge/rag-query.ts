@@ -8,7 +8,7 @@ import {
   tracePlaceSchema,
   type TraceView,
 } from "../../../protocol/knowledge/passages.ts";
-import { mostQuestion, type RetrievalTrace, type Retrieved } from "../../../knowledge/search/retrieve.ts";
+import { mostQuestion, type RetrievalTrace, type RetrievalResult } from "../../../knowledge/search/retrieve.ts";
 import { retrievals } from "../../../protocol/knowledge/chunks.ts";
 import { closedSignal } from "../../stream/sse.ts";
 import { endpoint } from "../../server/endpoint.ts";
@@ -80,7 +80,7 @@ export const getTrace = endpoint({
   },
 });
 
-function shown({ traceId, passages, trace }: Retrieved): KnowledgeAnswer {
+function shown({ traceId, passages, trace }: RetrievalResult): KnowledgeAnswer {
   return { id: traceId, passages: passages.map(({ id: _, ...passage }) => passage), trace: shownTrace(trace) };
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
-import { type Unready, unreadySchema } from "../../../protocol/base/readiness.ts";
+import { type ReadinessProblem, unreadySchema } from "../../../protocol/base/readiness.ts";
 import { endpoint } from "../../server/endpoint.ts";
 
 const unavailable = unreadySchema
@@ -8,7 +8,7 @@ const unavailable = unreadySchema
   .describe("This node can't work now, and why.");
 
 /** What a probe is told of a node that can't work. */
-function tellUnready(reply: FastifyReply, unready: Unready): FastifyReply {
+function tellUnready(reply: FastifyReply, unready: ReadinessProblem): FastifyReply {
   return reply
     .code(503)
     .header("retry-after", 5)

@@ -11,7 +11,7 @@ import {
   type StartedInRoom,
   startedInRoomSchema,
 } from "../../../protocol/agents/rooms.ts";
-import type { Started } from "../../../run/runs.ts";
+import type { RunStart } from "../../../run/runs.ts";
 import { withFiles } from "../../requests/attach.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { idempotencyOf } from "../../requests/idempotency.ts";
@@ -201,7 +201,7 @@ export const clearRoom = endpoint({
   },
 });
 
-function startedView({ runId, threadId, cursor, replayed }: Started): StartedInRoom {
+function startedView({ runId, threadId, cursor, replayed }: RunStart): StartedInRoom {
   return { run: runId, room: threadId, cursor: formatCursor(cursor), replayed };
 }
 

@@ -13,7 +13,7 @@ import {
 import { InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
 import { formatCursor } from "../../../protocol/threads/events.ts";
 import { runStatuses } from "../../../protocol/threads/runs.ts";
-import { messageModes, type Started } from "../../../run/runs.ts";
+import { messageModes, type RunStart } from "../../../run/runs.ts";
 import { answerStarted } from "../../shapes/started-run.ts";
 import { withFiles } from "../../requests/attach.ts";
 import { endpoint } from "../../server/endpoint.ts";
@@ -74,7 +74,7 @@ export const startRun = endpoint({
         param: "options.model",
       });
     const shared = { ...rest, threadId: params.id, idempotency: idempotencyOf(request), ...withinOf(request) };
-    const begin = async (): Promise<Started> => {
+    const begin = async (): Promise<RunStart> => {
       if (again !== undefined && message === undefined && instead === undefined)
         return services.runs.askAgain(caller, { ...shared, message: again });
       if (message === undefined || again !== undefined)

@@ -20,10 +20,10 @@ const leftSchema = z.object({
   /** Why open charts could not be saved. */
   figures: z.string().optional(),
 });
-export type PythonLeft = z.infer<typeof leftSchema>;
+export type PythonOutput = z.infer<typeof leftSchema>;
 
 /** `left` is undefined when Python was killed or ended without a word. */
-export type PythonOutcome = CommandOutcome & { readonly left: PythonLeft | undefined };
+export type PythonOutcome = CommandOutcome & { readonly left: PythonOutput | undefined };
 
 const runner = readFileSync(join(import.meta.dirname, "runner.py"), "utf8");
 const mostNoteBytes = 256 * 1024;
@@ -54,7 +54,7 @@ const advice =
   "environment as sandbox.python in its configuration.";
 
 /** Written by hostile code, for all we know. */
-async function readNote(workspace: Workspace, path: string): Promise<PythonLeft | undefined> {
+async function readNote(workspace: Workspace, path: string): Promise<PythonOutput | undefined> {
   try {
     const { content } = await workspace.read(path, { maxBytes: mostNoteBytes });
     const parsed = leftSchema.safeParse(JSON.parse(content.toString()));

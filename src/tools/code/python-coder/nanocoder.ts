@@ -37,7 +37,7 @@ const reportSchema = z.looseObject({
     .nullish(),
   filesChanged: z.array(z.string()).nullish(),
 });
-type Report = z.infer<typeof reportSchema>;
+type NanocoderReport = z.infer<typeof reportSchema>;
 
 /** Gives a task to the CLI, all of which runs in the sandbox; its model calls are steps of this run. */
 export async function runNanocoder(place: NanocoderPlace, context: ToolContext, task: string): Promise<ToolResult> {
@@ -120,7 +120,7 @@ export function nanocoderMissing(named: string | undefined): string {
 }
 
 /** By a program that works in hostile files, for all we know. */
-async function readReport(workspace: Workspace, path: string): Promise<Report | undefined> {
+async function readReport(workspace: Workspace, path: string): Promise<NanocoderReport | undefined> {
   try {
     const { content } = await workspace.read(path, { maxBytes: mostReportBytes });
     return reportSchema.safeParse(JSON.parse(content.toString())).data;
@@ -132,7 +132,7 @@ async function readReport(workspace: Workspace, path: string): Promise<Report | 
 }
 
 function failureOf(
-  report: Report | undefined,
+  report: NanocoderReport | undefined,
   { exitCode, stderr }: { readonly exitCode: number | undefined; readonly stderr: string },
 ): string | undefined {
   if (report?.kind === "success" && exitCode === 0) return undefined;
@@ -141,7 +141,7 @@ function failureOf(
 }
 
 /** What the CLI did by its own tools, for traces. */
-function callsOf(report: Report | undefined): readonly object[] {
+function callsOf(report: NanocoderReport | undefined): readonly object[] {
   return (report?.toolCalls ?? []).slice(0, mostCalls).map(({ name, arguments: given, error }) => ({
     name,
     arguments: shortened(typeof given === "string" ? given : (JSON.stringify(given) ?? "")),

@@ -1,6 +1,6 @@
 import type { McpServers } from "../mcp-servers.ts";
 import type { Revocation } from "./revoke.ts";
-import type { Returned, SignIns } from "./sign-ins.ts";
+import type { OAuthCallback, SignIns } from "./sign-ins.ts";
 
 /** Signing in and out with what it means for connections: they begin anew. */
 export function createMcpSignIns(servers: McpServers, signIns: SignIns, base: () => string) {
@@ -14,7 +14,7 @@ export function createMcpSignIns(servers: McpServers, signIns: SignIns, base: ()
       const { server, userId } = signIns.userOf(ticket);
       return begin(server, userId);
     },
-    async finish(returned: Returned): Promise<string> {
+    async finish(returned: OAuthCallback): Promise<string> {
       const { server, userId } = await signIns.finish(returned, servers.named);
       await servers.renew(server, userId);
       return server;

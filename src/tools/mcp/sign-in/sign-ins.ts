@@ -7,7 +7,7 @@ import type { CredentialPlace, McpCredentials } from "../../../store/secrets/mcp
 import type { UserSignIn, NamedServer } from "../mcp-servers.ts";
 import { type PendingSignIn, beginSignIn, finishSignIn, loginIn } from "./flow.ts";
 import { type Revocation, revoke } from "./revoke.ts";
-import { readTicket, signTicket, type Ticket } from "./ticket.ts";
+import { readTicket, signTicket, type SignInTicket } from "./ticket.ts";
 import { UserLogin } from "./user-login.ts";
 
 export type SignInsOptions = {
@@ -21,7 +21,7 @@ export type SignInsOptions = {
 };
 
 /** What a browser brings back from where the user signed in. */
-export type Returned = {
+export type OAuthCallback = {
   readonly state: string;
   readonly code?: string | undefined;
   readonly error?: string | undefined;
@@ -76,7 +76,7 @@ export function createSignIns({ credentials, secret, base, fetch }: SignInsOptio
   }
 
   /** Signs in the user who began it. `serverOf` finds the server as it is configured now. */
-  async function finish(returned: Returned, serverOf: (name: string) => NamedServer): Promise<Ticket> {
+  async function finish(returned: OAuthCallback, serverOf: (name: string) => NamedServer): Promise<SignInTicket> {
     const ticket = readTicket(secret, returned.state, "return");
     if (!ticket) throw new InvalidInput("This sign-in has expired or was not started here. Start again.");
     const { userId, server: name } = ticket;
@@ -102,7 +102,7 @@ export function createSignIns({ credentials, secret, base, fetch }: SignInsOptio
     begin,
     finish,
     /** Whoever opened the link that was given to a user. */
-    userOf(ticket: string): Ticket {
+    userOf(ticket: string): SignInTicket {
       const read = readTicket(secret, ticket, "begin");
       if (!read) throw new InvalidInput("This link has expired. Ask for a new one.");
       return read;

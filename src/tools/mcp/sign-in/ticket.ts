@@ -10,17 +10,17 @@ const ticketSchema = z.object({
   until: z.number(),
 });
 /** What comes back through a browser: who signs in where, and until when, in milliseconds. */
-export type Ticket = z.infer<typeof ticketSchema>;
+export type SignInTicket = z.infer<typeof ticketSchema>;
 
 const longest = 1000;
 
-export function signTicket(secret: string, ticket: Ticket): string {
+export function signTicket(secret: string, ticket: SignInTicket): string {
   const body = Buffer.from(JSON.stringify(ticket)).toString("base64url");
   return `${body}.${macOf(secret, body)}`;
 }
 
 /** Undefined: it is not ours, for something else, or too old. */
-export function readTicket(secret: string, text: string, purpose: Ticket["for"]): Ticket | undefined {
+export function readTicket(secret: string, text: string, purpose: SignInTicket["for"]): SignInTicket | undefined {
   const [body = "", mac = ""] = text.slice(0, longest).split(".");
   const [given, expected] = [Buffer.from(mac), Buffer.from(macOf(secret, body))];
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
