@@ -1,12 +1,14 @@
 /**
  * What only the whole tree can tell: circles of imports (types and `import()` counted), folders with too many files, loose
- * files, packages that nothing uses, paths in documents that lead nowhere, and words that nobody would say to a user.
+ * files, packages that nothing uses, paths in documents that lead nowhere, names that stand for several types, and words that
+ * nobody would say to a user.
  * `node lint/house.mjs` prints what is wrong.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { ownedTables } from "./layers.mjs";
+import { confusingNames } from "./names.mjs";
 import { unnaturalWords } from "./words.mjs";
 
 const mostInFolder = 30;
@@ -26,6 +28,7 @@ export function examineHouse(root, files) {
       files.filter((file) => /^src\/store\/schema\/.*\.(sql|ts)$/.test(file) && !isTest(file)).map(read),
     ),
     ...madeCallers(code, read),
+    ...confusingNames(files.filter((file) => /^(src|web)\/.*\.tsx?$/.test(file)).map((file) => [file, read(file)])),
     ...brokenPaths(root, files, read),
     ...unnaturalWords(files, read),
   ];
@@ -145,7 +148,9 @@ function brokenPaths(root, files, read) {
       const path = normalize(join(dirname(page), decodeURI(link.split(/[#?]/)[0])));
       if (!path.startsWith("..") && !isHere(path)) wrong.add(link);
     }
-    for (const [path] of text.matchAll(/(?<![\w./:-])(?:src|web|test|lint|bench|chaos|mutation|scripts|docs)\/[\w./-]*\w/g))
+    for (const [path] of text.matchAll(
+      /(?<![\w./:-])(?:src|web|test|lint|bench|chaos|mutation|scripts|docs)\/[\w./-]*\w/g,
+    ))
       if (!isHere(path)) wrong.add(path);
     for (const path of wrong) problems.push(`${page} names ${path}, which does not exist`);
   }

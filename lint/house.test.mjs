@@ -15,6 +15,8 @@ const sound = {
   "web/page.css": '@import "styled";\n',
 };
 
+const alphabet = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
+
 const broken = [
   {
     name: "a circle that a type closes",
@@ -54,6 +56,25 @@ const broken = [
     problem:
       "src/run/a.ts makes a caller with other rights by spreading one; that is for src/protocol/base/callers.ts and src/rooms/room-authority.ts",
   },
+  {
+    name: "a name that four types have",
+    files: Object.fromEntries(
+      ["a", "b", "c", "d"].map((name) => [`src/run/${name}.ts`, "export type Place = { readonly at: number };\n"]),
+    ),
+    problem: "4 types are called Place, at most 3: src/run/a.ts, src/run/b.ts, src/run/c.ts, src/run/d.ts",
+  },
+  {
+    name: "26 names that two types have each",
+    files: Object.fromEntries(
+      ["src/run/a.ts", "web/b.tsx"].map((file) => [file, alphabet.map((each) => `type T${each} = 1;\n`).join("")]),
+    ),
+    problem: `26 names are given to more than one type, at most 25: ${alphabet.map((each) => `T${each}`).join(", ")}`,
+  },
+  ...["Asked", "Waiting", "Told"].map((name) => ({
+    name: `a type that is called ${name}`,
+    files: { "src/run/a.ts": `type ${name} = 1;\ntype ${name}Message = 2;\ntype Finding = 3;\n` },
+    problem: `src/run/a.ts calls a type ${name}: a name is a noun, the thing that it is`,
+  })),
   {
     name: "six loose files",
     files: Object.fromEntries(["a", "b", "c", "d", "e"].map((name) => [`src/${name}.ts`, ""])),
