@@ -1,5 +1,5 @@
 import type { Query } from "../src/protocol/agents/tools.ts";
-import { epochSql } from "../src/run/log/attempts.ts";
+import { epochSql } from "../src/run/log/standing.ts";
 import { checkInvariants } from "../src/store/schema/invariants.ts";
 import type { Fault } from "./faults.ts";
 import type { Submission } from "./load.ts";

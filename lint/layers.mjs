@@ -51,7 +51,7 @@ export const floors = {
     ["people", "knowledge", "metering", "rooms", "tasks", "definitions", "deliveries", "shares"],
     ...["privacy", "moving", "installation"],
   ],
-  models: ["transport", "demo", "config", "discovery", "providers", "serving", "permitted-models", "registry"],
+  models: ["transport", "demo", "config", "discovery", "providers", "serving", "registry"],
   sandbox: [
     ...[
       "sandbox",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createAgentRegistry } from "../src/agents/load.ts";
+import { createAgentRegistry } from "../src/agents/registry.ts";
 import { type Caller, callerOf } from "../src/protocol/base/callers.ts";
 import type { RunEvent } from "../src/protocol/threads/events.ts";
 import { newId } from "../src/protocol/base/ids.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { withRoomModels } from "../src/app/rooms.ts";
 import { createModels } from "../src/models/registry.ts";
-import { createAgentRegistry } from "../src/agents/load.ts";
+import { createAgentRegistry } from "../src/agents/registry.ts";
 import { modelIdOf, roomAgent } from "../src/rooms/room-agents.ts";
 import { roomFileSchema } from "../src/rooms/room-file.ts";
 import { type ModelServer, startModelServer } from "./model-servers/model-server.ts";

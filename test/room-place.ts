@@ -1,4 +1,4 @@
-import { createAgentRegistry } from "../src/agents/load.ts";
+import { createAgentRegistry } from "../src/agents/registry.ts";
 import type { Script } from "../src/models/demo/scripted.ts";
 import { type Caller, callerOf } from "../src/protocol/base/callers.ts";
 import type { RunEvent } from "../src/protocol/threads/events.ts";

@@ -1,4 +1,4 @@
-import { createAgentRegistry } from "../src/agents/load.ts";
+import { createAgentRegistry } from "../src/agents/registry.ts";
 import type { Script } from "../src/models/demo/scripted.ts";
 import { withRooms } from "../src/rooms/room-agents.ts";
 import { roomFileSchema } from "../src/rooms/room-file.ts";

@@ -1,4 +1,4 @@
-import { createAgentRegistry } from "../src/agents/load.ts";
+import { createAgentRegistry } from "../src/agents/registry.ts";
 import type { Script, ScriptAnswer } from "../src/models/demo/scripted.ts";
 import type { AgentDefinition } from "../src/protocol/agents/agents.ts";
 import type { RunEvent } from "../src/protocol/threads/events.ts";

@@ -6,7 +6,7 @@ import { silentLog, type Log } from "../src/protocol/base/log.ts";
 import type { ToolSettings } from "../src/protocol/agents/tool-settings.ts";
 import type { RightsSource, Tool, ToolSource } from "../src/protocol/agents/tools.ts";
 import { loadPrompts } from "../src/agents/load-prompts.ts";
-import { createAgentRegistry } from "../src/agents/load.ts";
+import { createAgentRegistry } from "../src/agents/registry.ts";
 import type { ModelConfig } from "../src/models/config.ts";
 import { createModels } from "../src/models/registry.ts";
 import { createScripted, type Script } from "../src/models/demo/scripted.ts";

@@ -1,5 +1,5 @@
 import { loadPrompts } from "../src/agents/load-prompts.ts";
-import { createAgentRegistry } from "../src/agents/load.ts";
+import { createAgentRegistry } from "../src/agents/registry.ts";
 import { createUploads } from "../src/knowledge/uploads/uploads.ts";
 import { createFileLinks } from "../src/http/files/file-links.ts";
 import { createTaskCalls } from "../src/tools/basic/task-calls.ts";

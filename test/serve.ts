@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
-import { createAgentRegistry } from "../src/agents/load.ts";
+import { createAgentRegistry } from "../src/agents/registry.ts";
 import { createApp } from "../src/http/app.ts";
 import type { EndpointRoute } from "../src/http/server/endpoint.ts";
 import type { Services } from "../src/http/server/services.ts";

@@ -1,4 +1,4 @@
-import { createAgentRegistry } from "../src/agents/load.ts";
+import { createAgentRegistry } from "../src/agents/registry.ts";
 import { createModels } from "../src/models/registry.ts";
 import type { Script, ScriptAnswer } from "../src/models/demo/scripted.ts";
 import type { Database } from "../src/store/driver/database.ts";

@@ -1,6 +1,6 @@
 import type { AgentDefinition, AgentRegistry } from "../protocol/agents/agents.ts";
 import type { ModelInfo } from "../protocol/agents/models.ts";
-import { createAgentRegistry } from "./load.ts";
+import { createAgentRegistry } from "./registry.ts";
 
 /** The same agents, each with the one model that its `model` stands for. */
 export function withModels(agents: AgentRegistry, models: readonly ModelInfo[]): AgentRegistry {

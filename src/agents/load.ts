@@ -3,8 +3,8 @@ import { basename, join } from "node:path";
 import type { z } from "zod";
 import { agentSchema, limitsSchema, modelSettingsSchema } from "../protocol/agents/agents.ts";
 import type { AgentDefinition, AgentRegistry } from "../protocol/agents/agents.ts";
-import { NotFound } from "../protocol/base/errors.ts";
 import { nearNames } from "../protocol/base/near-names.ts";
+import { createAgentRegistry } from "./registry.ts";
 import { parseFrontMatter } from "./front-matter.ts";
 import type { FrontMatter } from "./front-matter.ts";
 
@@ -41,29 +41,6 @@ export async function loadAgents(options: {
     own: new Set(own.agents.map(({ id }) => id)),
     files: own.files,
     problems: [...builtIn.problems, ...own.problems],
-  };
-}
-
-/** Agents by id, listed in the order of their ids. A default that is not among them is none. */
-export function createAgentRegistry(agents: readonly AgentDefinition[], defaultId?: string): AgentRegistry {
-  const sorted = agents.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const byId = new Map(sorted.map((agent) => [agent.id, agent]));
-  return {
-    get: (id) => {
-      const agent = byId.get(id);
-      if (agent) return agent;
-      const near = nearNames(id, byId.keys());
-      const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
-      throw new NotFound(
-        `There is no agent ${JSON.stringify(id.slice(0, 100))}.${hint} Known agents: ${[...byId.keys()].join(", ")}.`,
-        {
-          code: "agent_not_found",
-        },
-      );
-    },
-    has: (id) => byId.has(id),
-    list: () => sorted,
-    defaultId: () => (defaultId !== undefined && byId.has(defaultId) ? defaultId : undefined),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Finding } from "../protocol/people/overview.ts";
 import { withModels } from "../agents/choose-model.ts";
-import { createLiveAgents } from "../agents/live-agents.ts";
+import { createLiveAgents } from "../agents/registry.ts";
 import { loadAgents, type AgentProblem } from "../agents/load.ts";
 import { strayNames, type KnownNames } from "../agents/unknown-references.ts";
 import { plainEnvironment } from "../config/load.ts";

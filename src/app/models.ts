@@ -6,7 +6,6 @@ import { relayWire } from "../http/dialects/chat-completions/relay-wire.ts";
 import type { HealthDetails, Services } from "../http/server/services.ts";
 import { createCallLog } from "../models/serving/call-log.ts";
 import { chooseModels, type ModelChoice } from "../models/discovery/choose.ts";
-import { createPrices } from "../models/serving/prices.ts";
 import { createPromptLog } from "../models/serving/prompt-log.ts";
 import { createModels, type Models } from "../models/registry.ts";
 import type { Log } from "../protocol/base/log.ts";
@@ -89,4 +88,19 @@ function isLocalHost(hostname: string, own: string): boolean {
 /** Keys without a form of their own are masked by their value. */
 function keysOf(config: Config): string[] {
   return config.models.flatMap((model) => ("apiKey" in model && model.apiKey !== undefined ? [model.apiKey] : []));
+}
+
+export type Prices = Readonly<Record<string, { readonly input: number; readonly output: number }>>;
+
+const million = 1_000_000;
+
+/** What tokens of a model cost, in the unit of the prices; undefined where no price is known. */
+export function createPrices(prices: Prices) {
+  return (
+    model: string,
+    usage: { readonly inputTokens: number; readonly outputTokens: number },
+  ): number | undefined => {
+    const price = prices[model];
+    return price && (usage.inputTokens * price.input + usage.outputTokens * price.output) / million;
+  };
 }

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { anyDatabase } from "../../test/databases.ts";
-import { createLiveAgents } from "../agents/live-agents.ts";
-import { createAgentRegistry } from "../agents/load.ts";
+import { createAgentRegistry, createLiveAgents } from "../agents/registry.ts";
 import { createModels } from "../models/registry.ts";
 import { callerOf } from "../protocol/base/callers.ts";
 import { silentLog } from "../protocol/base/log.ts";

@@ -1,6 +1,6 @@
 import { withModels } from "../agents/choose-model.ts";
-import type { LiveAgents } from "../agents/live-agents.ts";
-import { createAgentRegistry } from "../agents/load.ts";
+import type { LiveAgents } from "../agents/registry.ts";
+import { createAgentRegistry } from "../agents/registry.ts";
 import type { Models } from "../models/registry.ts";
 import type { DefinitionKind } from "../protocol/agents/definitions.ts";
 import { messageOf, NotFound } from "../protocol/base/errors.ts";

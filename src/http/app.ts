@@ -6,17 +6,21 @@ import type { Caller } from "../protocol/base/callers.ts";
 import { Unavailable } from "../protocol/base/errors.ts";
 import { newId } from "../protocol/base/ids.ts";
 import { createAuthenticate } from "./server/auth.ts";
-import { type AuthenticatedRequest, warnOfEnd } from "./server/entry.ts";
+import {
+  type AuthenticatedRequest,
+  warnOfEnd,
+  createEntrance,
+  type Entrance,
+  servicesFor,
+  letIn,
+} from "./server/entry.ts";
 import { auditRequest } from "./server/audit.ts";
-import { letIn } from "./server/let-in.ts";
-import { bodyOptions, fewBounds } from "./server/body-bounds.ts";
-import { boundBodies, connectionBounds } from "./server/body-deadline.ts";
+import { bodyOptions, fewBounds, boundBodies, connectionBounds } from "./server/body-bounds.ts";
 import { restName, type EndpointRoute } from "./server/endpoint.ts";
-import { createEntrance, type Entrance, servicesFor } from "./server/entrance.ts";
-import { answerError, answerUnknownRoute, answerUnrouted, pathOf } from "./server/errors.ts";
+import { answerError, answerUnknownRoute, answerUnrouted } from "./server/errors.ts";
 import { acceptFiles, acceptJsonBodies } from "./server/json-body.ts";
 import { openApiOptions, schemaOf } from "./server/openapi.ts";
-import { checkLocalOrigin, originsAt, placeDecorator, withoutBase } from "./server/origins.ts";
+import { checkLocalOrigin, originsAt, pathOf, placeDecorator, withoutBase } from "./server/origins.ts";
 import { fastifyLog } from "./server/request-log.ts";
 import type { Services } from "./server/services.ts";
 import { stopInTime } from "./server/stop.ts";

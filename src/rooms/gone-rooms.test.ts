@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { openRoom } from "../../test/room-place.ts";
 import { memberOf, scriptOf } from "../../test/rooms.ts";
 import { anyRunDatabase, until } from "../../test/run-suite.ts";
-import { createAgentRegistry } from "../agents/load.ts";
+import { createAgentRegistry } from "../agents/registry.ts";
 import { agentSchema } from "../protocol/agents/agents.ts";
 import { callerOf } from "../protocol/base/callers.ts";
 import { newId } from "../protocol/base/ids.ts";

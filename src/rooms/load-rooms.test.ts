@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../../test/pglite.ts";
-import { createAgentRegistry } from "../agents/load.ts";
+import { createAgentRegistry } from "../agents/registry.ts";
 import { agentSchema } from "../protocol/agents/agents.ts";
 import { loadRooms } from "./load-rooms.ts";
 import { modelIdOf, roomAgent, withRooms } from "./room-agents.ts";

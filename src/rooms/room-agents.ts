@@ -1,5 +1,5 @@
 import { agentSchema, type AgentDefinition, type AgentRegistry, type RoomMember } from "../protocol/agents/agents.ts";
-import { createAgentRegistry } from "../agents/load.ts";
+import { createAgentRegistry } from "../agents/registry.ts";
 import { NotFound } from "../protocol/base/errors.ts";
 import type { MemberEntry, RoomFile } from "./room-file.ts";
 import type { ChosenMember } from "../protocol/agents/rooms.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { agentSchema, type AgentDefinition } from "../../src/protocol/agents/agents.ts";
 import type { Item } from "../../src/protocol/threads/items.ts";
 import { textOf } from "../../src/protocol/threads/items.ts";
-import { createAgentRegistry } from "../../src/agents/load.ts";
+import { createAgentRegistry } from "../../src/agents/registry.ts";
 import { roomAgent } from "../../src/rooms/room-agents.ts";
 import { roomFileSchema } from "../../src/rooms/room-file.ts";
 import { roomStrategies } from "../../src/rooms/strategies.ts";

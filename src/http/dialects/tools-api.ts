@@ -14,7 +14,7 @@ import { toolName } from "../../tools/taiga/tool-names.ts";
 import { tokensOfTool } from "../../tools/core/tool-tokens.ts";
 import { type EndpointCall, endpoint } from "../server/endpoint.ts";
 import { resultOfCall, usualWaitMs } from "../requests/tool-call-result.ts";
-import { idempotencyOf } from "../requests/idempotency.ts";
+import { idempotencyOf } from "../requests/run-headers.ts";
 import { waitingText } from "../stream/waiting-text.ts";
 
 /** What a run needs beside its tool's own time. */

@@ -11,7 +11,7 @@ import { type ItemOf, textOf, type Decision, decisions } from "../../protocol/th
 import type { RunStart, RunDecision } from "../../run/runs.ts";
 import { followUntil, runTarget } from "../stream/follow-run.ts";
 import { runCancelled } from "../stream/run-errors.ts";
-import { letIn } from "../server/let-in.ts";
+import { letIn } from "../server/entry.ts";
 import type { Services } from "../server/services.ts";
 import { waitingText } from "../stream/waiting-text.ts";
 import { mcpError } from "./mcp-result.ts";

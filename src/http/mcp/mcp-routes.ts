@@ -1,5 +1,5 @@
 import type { EndpointRoute } from "../server/endpoint.ts";
-import { withinOf } from "../requests/within.ts";
+import { withinOf } from "../requests/run-headers.ts";
 import { mcpRoutes } from "./mcp-endpoint.ts";
 import { resourceMetadataRoutes } from "../server/resource-metadata.ts";
 import { todoSurface } from "./todo-features.ts";

@@ -3,7 +3,7 @@ import type { Caller } from "../../protocol/base/callers.ts";
 import { ColloquyError } from "../../protocol/base/errors.ts";
 import type { JsonSchema } from "../../protocol/agents/models.ts";
 import type { Tool } from "../../protocol/agents/tools.ts";
-import { idempotencyOfKey } from "../requests/idempotency.ts";
+import { idempotencyOfKey } from "../requests/run-headers.ts";
 import type { Services } from "../server/services.ts";
 import { followCall } from "./follow-call.ts";
 import { mcpError, mcpResult } from "./mcp-result.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { AttachedFile, MessageContent } from "../../protocol/threads/items.ts";
 import type { EndpointCall } from "../server/endpoint.ts";
-import { letIn } from "../server/let-in.ts";
+import { letIn } from "../server/entry.ts";
 import type { messageInputSchema } from "../shapes/schemas.ts";
 
 type MessageWithFiles = {

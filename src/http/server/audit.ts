@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../../protocol/base/callers.ts";
 import type { AuditLog } from "../../store/metering/audit-log.ts";
-import { pathOf } from "./errors.ts";
+import { pathOf } from "./origins.ts";
 
 /** Routes that administer, let in, hand out or act for others; all that deletes is audited too. */
 const audited = /^\/api\/(admin|auth|shares|mcp|threads\/:id\/shares|rooms\/:id\/(interrupt|decisions|members))(\/|$)/;

@@ -8,7 +8,7 @@ import { connectRaw, headOf, type RawConnection } from "../../../test/raw-http.t
 import { serve, servicesWith, type Serving } from "../../../test/serve.ts";
 import { createModels } from "../../models/registry.ts";
 import { silentLog } from "../../protocol/base/log.ts";
-import { connectionBounds } from "./body-deadline.ts";
+import { connectionBounds } from "./body-bounds.ts";
 import { endpoint } from "./endpoint.ts";
 
 const bodyMs = 300;

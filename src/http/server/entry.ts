@@ -1,7 +1,20 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type Caller, callerOf, callerOfOldKey } from "../../protocol/base/callers.ts";
+import {
+  type Caller,
+  callerOf,
+  callerOfOldKey,
+  mayUse,
+  asAdminHere,
+  heldTo,
+  isAsker,
+} from "../../protocol/base/callers.ts";
 import { AccessDenied } from "../../protocol/base/errors.ts";
-import type { FindByKey } from "./services.ts";
+import type { FindByKey, ServerSettings, Services } from "./services.ts";
+import { permittedAgents } from "../../agents/registry.ts";
+import { networkOf } from "../../people/network.ts";
+import { createRateLimits } from "./rate-limits.ts";
+import type { ModelRegistry } from "../../protocol/agents/models.ts";
+import { isForAdmins, type RequiredScope, scopesFor } from "../../protocol/base/scopes.ts";
 
 /** Who came in, and with which key or login. */
 export type AuthenticatedRequest = {
@@ -63,4 +76,88 @@ function dayOf(date: Date): string {
 
 export function disabled(): AccessDenied {
   return new AccessDenied(401, "This account is disabled.", { code: "account_disabled" });
+}
+
+/** Lets a request in, before its body is read: who asks, unless the route is open, and whether they ask too often. */
+export type Entrance = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  isOpen: boolean,
+) => Promise<AuthenticatedRequest | undefined>;
+
+/** In local mode there are no limits: `requestsPerMinute` is for accounts. */
+export function createEntrance(
+  authenticate: Authenticate,
+  { requestsPerMinute = 0, sharedCounts }: ServerSettings,
+): Entrance {
+  const limits = createRateLimits(requestsPerMinute, sharedCounts);
+  const byAddress = (request: FastifyRequest, reply: FastifyReply) =>
+    limits.take(reply, [`address ${networkOf(request.ip)}`]);
+  return async (request, reply, isOpen) => {
+    if (isOpen) {
+      byAddress(request, reply);
+      return undefined;
+    }
+    let entry: AuthenticatedRequest;
+    try {
+      entry = await authenticate(request);
+    } catch (error) {
+      byAddress(request, reply);
+      throw error;
+    }
+    const { caller, keyId } = entry;
+    // Not commands on this machine.
+    if (caller.via !== "local")
+      limits.take(reply, [`user ${caller.userId}`, ...(keyId === undefined ? [] : [`key ${keyId}`])]);
+    return entry;
+  };
+}
+
+/** A caller sees the agents and models that there are for it, whatever the route. */
+export function servicesFor(services: Services, caller: Caller): Services {
+  const agents = permittedAgents(services.agents, caller);
+  const models = permittedModels(services.models, caller);
+  return agents === services.agents && models === services.models ? services : { ...services, agents, models };
+}
+
+/** The models that a caller may ask straight. `get` still knows all: who may use an agent uses its model with it. */
+export function permittedModels(models: ModelRegistry, caller: Caller): ModelRegistry {
+  if (mayUse(caller, "model", "*")) return models;
+  const permitted = models.list().filter(({ id }) => mayUse(caller, "model", id));
+  return {
+    get: models.get,
+    has: (asked) =>
+      models.has(asked) && permitted.some(({ id, provider, name }) => id === asked || `${provider}/${name}` === asked),
+    list: () => permitted,
+  };
+}
+
+/**
+ * Who does what needs this: the caller, maybe held to its key's own, or AccessDenied (403) is thrown. A key that may do an admin's work in one area is an admin
+ * there, and nowhere else.
+ */
+export function letIn(caller: Caller, needs: RequiredScope): Caller {
+  const held = heldTo(caller, needs);
+  if (held) return isForAdmins(needs) ? asAdminHere(held) : held;
+  if (isAsker(caller))
+    throw new AccessDenied(
+      403,
+      "Only the owner of this server can do this. To manage it from this browser, run `./colloquy open`.",
+      {
+        code: "owner_needed",
+      },
+    );
+  if (needs === "account")
+    throw new AccessDenied(403, "API keys can't change the account. Log in instead.", {
+      code: "key_scoped",
+    });
+  if (!caller.scopes) throw new AccessDenied(403, "Only an admin may do this.");
+  throw new AccessDenied(403, `This needs the scope ${scopesFor(needs).join(" or ")}, which the key does not have.`, {
+    code: "insufficient_scope",
+  });
+}
+
+/** What changes how an admin comes in, or takes an admin's data along, is for an admin who has logged in: no key reaches further than it names. */
+export function letInFor(caller: Caller, role: Caller["role"] | undefined): void {
+  if (role === "admin") letIn(caller, "account");
 }

@@ -1,3 +1,4 @@
+import { pathOf } from "./origins.ts";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ColloquyError, type ErrorDetail, InvalidInput, NotFound, Unavailable } from "../../protocol/base/errors.ts";
 import { diskFull, isUnkeepableText, sqlState } from "../../store/driver/sql-state.ts";
@@ -51,13 +52,6 @@ export function answerUnknownRoute(request: FastifyRequest): never {
   throw new NotFound(`There is no ${request.method} ${pathOf(request)}. GET /docs lists all routes.`, {
     code: "unknown_route",
   });
-}
-
-/** The path without its query, which may hold what a log must not. */
-export function pathOf(request: FastifyRequest): string {
-  const { url } = request;
-  const end = url.indexOf("?");
-  return end === -1 ? url : url.slice(0, end);
 }
 
 function isOpenAi(request: FastifyRequest): boolean {

@@ -98,3 +98,10 @@ export function withoutBase(url: string, base: string | undefined): string {
   const rest = url.slice(base.length);
   return /^[/?]|^$/.test(rest) ? rest.replace(/^(?=\?|$)/, "/") : url;
 }
+
+/** The path without its query, which may hold what a log must not. */
+export function pathOf(request: FastifyRequest): string {
+  const { url } = request;
+  const end = url.indexOf("?");
+  return end === -1 ? url : url.slice(0, end);
+}

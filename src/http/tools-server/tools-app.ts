@@ -18,8 +18,7 @@ import { type ServedCall, servedCallSchema, toolsServerVersion } from "../../pro
 import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import { parseCall, unknownTool } from "../../tools/core/call-tool.ts";
 import { errorResult } from "../../tools/core/tool-result.ts";
-import { bodyOptions, fewBounds } from "../server/body-bounds.ts";
-import { boundBodies, connectionBounds } from "../server/body-deadline.ts";
+import { bodyOptions, fewBounds, boundBodies, connectionBounds } from "../server/body-bounds.ts";
 import { answerError, answerUnknownRoute, answerUnrouted } from "../server/errors.ts";
 import { acceptJsonBodies } from "../server/json-body.ts";
 import { schemaOf } from "../server/openapi.ts";

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ndjson, serverSentEvents } from "./framing.ts";
-import type { FrameReader } from "./framing.ts";
-import { LineBuffer, LineTooLong } from "./lines.ts";
+import { ndjson, serverSentEvents, type FrameReader, LineBuffer, LineTooLong } from "./framing.ts";
 
 /** Small and repeatable, so that a failure can be run again. */
 function random(seed: number): (below: number) => number {

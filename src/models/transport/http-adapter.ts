@@ -8,7 +8,7 @@ import { AnswerWriter } from "./answer-writer.ts";
 import type { ContextSize } from "./context-size.ts";
 import { shownUrl } from "./endpoint.ts";
 import { HttpExchange } from "./http-exchange.ts";
-import { LineBuffer, LineTooLong } from "./lines.ts";
+import { LineBuffer, LineTooLong } from "./framing.ts";
 import { failure, reportedFailure, statusFailure } from "./upstream-error.ts";
 import type { Target } from "./upstream-error.ts";
 import { StreamCutOff, NotTheProtocol, ProviderError, UnsupportedRequest } from "./wire.ts";

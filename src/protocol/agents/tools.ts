@@ -190,6 +190,8 @@ export type ToolSource = {
   readonly name: string;
   /** What the names of all its tools begin with: who names none of these need not wait for it. */
   readonly prefix?: string;
+  /** All of its tools are, as `Tool.mustBeNamed`: `*` alone does not look here. */
+  readonly mustBeNamed?: boolean;
   /** What is known of them now, without waiting; of a source that signs in as the user, that user's. */
   tools(caller?: Caller): readonly Tool[];
   /** Asks the source for its tools if it never answered; resolves when it did or can't, and never throws. */

@@ -14,3 +14,22 @@ export function matchesGlob(glob: string, text: string): boolean {
   }
   return true;
 }
+
+/** Whether globs name a text. One after `!` takes texts out again, wherever it stands in the list. */
+export function selectsByGlobs(globs: readonly string[]): (text: string) => boolean {
+  const included = globs.filter((glob) => !glob.startsWith("!"));
+  const excluded = globs.filter((glob) => glob.startsWith("!")).map((glob) => glob.slice(1));
+  const isIn = (list: readonly string[], text: string) => list.some((glob) => matchesGlob(glob, text));
+  return (text) => isIn(included, text) && !isIn(excluded, text);
+}
+
+/** Whether globs may name any text that begins with this. */
+export function mayNameAny(globs: readonly string[], prefix: string): boolean {
+  const isAllOut = globs.some((glob) => glob.startsWith("!") && matchesGlob(glob.slice(1), `${prefix}*`));
+  return !isAllOut && globs.some((glob) => !glob.startsWith("!") && mayBegin(glob, prefix));
+}
+
+function mayBegin(glob: string, prefix: string): boolean {
+  const [head = "", ...rest] = glob.split("*");
+  return head.startsWith(prefix) || (rest.length > 0 && prefix.startsWith(head));
+}

@@ -1,5 +1,5 @@
 import type { ScheduleRecord } from "../../protocol/threads/schedule-shapes.ts";
-import { permittedAgents } from "../../agents/permitted-agents.ts";
+import { permittedAgents } from "../../agents/registry.ts";
 import { type Caller, callerOf, type Rights, unseen } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput, NotFound, ColloquyError } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";

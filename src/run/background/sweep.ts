@@ -4,7 +4,7 @@ import { isEnded } from "../../protocol/threads/runs.ts";
 import { endIdleRun } from "../lifecycle/cancel.ts";
 import { endLocked, lockRun, publishEnd } from "../lifecycle/locked-run.ts";
 import { startNext } from "../lifecycle/message-queue.ts";
-import { epochSql } from "../log/attempts.ts";
+import { epochSql } from "../log/standing.ts";
 import { hasWork } from "../log/rows.ts";
 import { resumeRequests } from "../verbs/start-within.ts";
 import { isIdle } from "../../store/privacy/retention.ts";

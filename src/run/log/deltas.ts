@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Retry } from "../../protocol/threads/events.ts";
-import { epochSql } from "./attempts.ts";
+import { epochSql } from "./standing.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Database } from "../../store/driver/database.ts";
 

@@ -5,7 +5,7 @@ import { LostRun } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { NewItem } from "../../protocol/threads/items.ts";
 import type { Database } from "../../store/driver/database.ts";
-import { attemptOf } from "./attempts.ts";
+import { attemptOf } from "./standing.ts";
 import { append, type RunOwner } from "./append.ts";
 import { createDeltaWriter, liveStep } from "./deltas.ts";
 import { endRun } from "../lifecycle/end-run.ts";

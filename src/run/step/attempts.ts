@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ModelError } from "../../protocol/base/errors.ts";
 import type { Retry } from "../../protocol/threads/events.ts";
 import type { ModelAnswer } from "../contract/answer.ts";
-import { attemptOf } from "../log/attempts.ts";
+import { attemptOf } from "../log/standing.ts";
 import { liveStep, type LiveStep } from "../log/deltas.ts";
 import { delayOf, retryOf } from "./outage.ts";
 import { emptyAnswer } from "./read-answer.ts";

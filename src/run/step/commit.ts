@@ -4,7 +4,7 @@ import type { Query } from "../../protocol/agents/tools.ts";
 import type { RunSignal } from "../contract/runtime.ts";
 import { deliveriesOf } from "../lifecycle/webhook-signals.ts";
 import type { AppendExtras, Delivery, RunEnd } from "../log/append.ts";
-import { appendPatiently } from "../log/append-patiently.ts";
+import { appendPatiently } from "../log/patiently.ts";
 import { itemColumns, type ItemRow, toItem } from "../log/rows.ts";
 import { standing } from "../log/standing.ts";
 import { openOutage } from "./outage.ts";

@@ -3,8 +3,7 @@ import { callIdOf, textOf, type MessageBody, type NewItem } from "../../protocol
 import type { FinishReason, Model } from "../../protocol/agents/models.ts";
 import type { StepAnswer, StepRequest } from "../../protocol/agents/tools.ts";
 import { untilAnswered } from "./attempts.ts";
-import { modelFor } from "./chosen-model.ts";
-import { originOf, reserveFor, settled, settledStep, stepIn } from "./ask-model.ts";
+import { modelFor, originOf, reserveFor, settled, settledStep, stepIn } from "./ask-model.ts";
 import type { ModelAnswer } from "../contract/answer.ts";
 import { emptyAnswer, messageBody, readAnswer } from "./read-answer.ts";
 import type { RunWork } from "./work.ts";

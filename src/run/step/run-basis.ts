@@ -3,9 +3,13 @@ import { defaultStrategySettings } from "../../protocol/agents/strategies.ts";
 import { ColloquyError } from "../../protocol/base/errors.ts";
 import { type Item, textOf } from "../../protocol/threads/items.ts";
 import type { RunBasis } from "../contract/turn.ts";
-import { windowOf } from "../log/estimate-tokens.ts";
-import { offeredTools } from "./offered-tools.ts";
+import { windowOf, schemaTokens } from "../log/estimate-tokens.ts";
 import type { RunWork } from "./work.ts";
+import type { ToolSchema } from "../../protocol/agents/models.ts";
+import { toolSchemas } from "../../tools/core/registry.ts";
+import { searchName, searchTool, foundTools } from "../../tools/core/search-tools.ts";
+import type { RunDefinition } from "../../protocol/threads/runs.ts";
+import { isErased } from "../log/fold.ts";
 
 /** What a strategy may know of its run: all of it was fixed at the start, but for the tools that it has found since. */
 export function basisIn(work: RunWork): RunBasis {
@@ -46,4 +50,69 @@ function inputOf(items: readonly Item[]): string {
   for (const item of items)
     if (item.kind === "message" && item.step === null && !("erased" in item.body)) return textOf(item.body.content);
   return "";
+}
+
+/** Of a window, what tools may fill before they are searched for instead, */
+const mostOfWindow = 0.4;
+/** and those that are offered all the same. */
+const offeredOfWindow = 0.2;
+
+export const toolsDeferred = "tools_deferred";
+
+export type OfferedTools = {
+  readonly tools: readonly ToolSchema[];
+  /** The others, for which there is no room: the model searches among them. */
+  readonly deferred: readonly ToolSchema[];
+};
+
+/** The tools of a run in a prompt of this size: those that were called or found, that the agent names, and the first ones. */
+export function offeredTools(
+  work: Pick<RunWork, "taken" | "runtime" | "items" | "branch">,
+  window: number,
+): OfferedTools {
+  const { definition } = work.taken;
+  const all = [...definition.tools, ...foundIn(definition, work.branch)];
+  if (schemaTokens(all) <= window * mostOfWindow) return { tools: all, deferred: [] };
+  const found = foundAmong(new Set(definition.tools.map(({ name }) => name)), work.items);
+  const wanted = new Set([...found.map(({ name }) => name), ...calledIn(work.items)]);
+  // What the registry does not have is the run's own, such as handing work on, and can't be searched for.
+  const isFixed = ({ name }: ToolSchema) => work.runtime.tools.get(name) === undefined;
+  const rank = (tool: ToolSchema) =>
+    isFixed(tool) ? 0 : wanted.has(tool.name) ? 1 : definition.agent.tools.includes(tool.name) ? 2 : 3;
+  let left = window * offeredOfWindow;
+  const offered = new Set<ToolSchema>();
+  for (const tool of all.filter(({ name }) => name !== searchName).toSorted((one, other) => rank(one) - rank(other))) {
+    left -= schemaTokens([tool]);
+    if (left >= 0 || isFixed(tool)) offered.add(tool);
+  }
+  const deferred = all.filter((tool) => !offered.has(tool) && tool.name !== searchName);
+  const others = [...deferred.map(({ name }) => name), ...(definition.deferred ?? [])];
+  const search = searchTool([...new Set(others)].flatMap((name) => work.runtime.tools.get(name) ?? []));
+  return { tools: [...all.filter((tool) => offered.has(tool)), ...toolSchemas([search])], deferred };
+}
+
+/** Whether tools of this run must be searched for since there was no room for them. */
+export function wereDeferred(items: readonly Item[]): boolean {
+  return items.some((item) => item.kind === "notice" && item.body.code === toolsDeferred);
+}
+
+function calledIn(items: readonly Item[]): string[] {
+  return items.flatMap((item) => (item.kind === "call" ? [item.body.name] : []));
+}
+
+/** That are offered at once: the last ones. */
+const mostFound = 40;
+
+/** What searches among these items found of the tools that the run is not offered by itself. */
+export function foundIn({ deferred }: RunDefinition, items: readonly Item[]): readonly ToolSchema[] {
+  return deferred ? foundAmong(new Set(deferred), items) : [];
+}
+
+export function foundAmong(names: ReadonlySet<string>, items: readonly Item[]): readonly ToolSchema[] {
+  const found = new Map<string, ToolSchema>();
+  for (const item of items) {
+    if (item.kind !== "result" || item.author !== searchName || isErased(item)) continue;
+    for (const schema of foundTools(item.body.data)) if (names.has(schema.name)) found.set(schema.name, schema);
+  }
+  return [...found.values()].slice(-mostFound);
 }

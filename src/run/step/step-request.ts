@@ -7,7 +7,7 @@ import { isNested, protocolText } from "../log/fold.ts";
 import { tokensOfTold } from "../log/message-blocks.ts";
 import { buildPrompt, type BuiltPrompt, type PromptOptions } from "../prompt/build-prompt.ts";
 import type { StepOptions } from "../contract/turn.ts";
-import { offeredTools, toolsDeferred, wereDeferred, type OfferedTools } from "./offered-tools.ts";
+import { offeredTools, toolsDeferred, wereDeferred, type OfferedTools } from "./run-basis.ts";
 import type { RunWork } from "./work.ts";
 
 export type RequestOptions = StepOptions & {

@@ -126,7 +126,7 @@ async function workOn(runtime: Runtime, taken: TakenRun, { job, parent }: JobOrP
       if (poison) throw poisoned(taken);
       if (taken.disabled) throw new ColloquyError("account_disabled", 403, "The account of this run is disabled.");
       await runtime.tools.prepare(taken.definition.agent.tools, taken.caller);
-      const complete = await awaitTools(work);
+      const complete = taken.definition.awaited && (await awaitTools(work));
       if (complete) work = workOf(complete, work.branch);
       if (taken.epoch > 1) tellChanges(runtime, taken);
       control.signal.throwIfAborted();

@@ -14,7 +14,7 @@ import { isAllowedByPlan, isOnlyPlanned, planCall } from "./planned-writes.ts";
 import { delegateName, delegateTool, type DelegateInput } from "./team.ts";
 import { isWeak, type SandboxInfo, unmetDemand, unmetForAsker } from "../contract/required-sandbox.ts";
 import { directCall } from "./direct-call.ts";
-import { wereDeferred } from "../step/offered-tools.ts";
+import { wereDeferred } from "../step/run-basis.ts";
 import { allowedHere, readFromOutside, shownSources } from "./untrusted.ts";
 import { leavingBy } from "./what-leaves.ts";
 import type { RunWork } from "../step/work.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { permittedAgents } from "../../agents/permitted-agents.ts";
+import { permittedAgents } from "../../agents/registry.ts";
 import type { AgentDefinition, AgentRegistry } from "../../protocol/agents/agents.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import type { TeamMember } from "../../protocol/threads/runs.ts";

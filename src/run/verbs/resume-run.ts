@@ -1,4 +1,4 @@
-import { permittedAgents } from "../../agents/permitted-agents.ts";
+import { permittedAgents } from "../../agents/registry.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { Conflict } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";

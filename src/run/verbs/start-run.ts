@@ -1,4 +1,4 @@
-import { permittedAgents } from "../../agents/permitted-agents.ts";
+import { permittedAgents } from "../../agents/registry.ts";
 import { type Caller, unseen } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
@@ -33,7 +33,7 @@ export async function startRun(runtime: Runtime, caller: Caller, input: StartInp
   await runtime.prompts.refresh();
   const agent = input.as ?? permittedAgents(runtime.agents, caller).get(input.agent);
   await runtime.tools.prepare(agent.tools, caller);
-  const within = await startWithin(runtime, caller, input);
+  const within = input.within === undefined ? undefined : await startWithin(runtime, caller, input);
   if (within) return within;
   const after = await placeBefore(runtime, caller, input);
   const find = () => findOpenThread(runtime, caller, input);

@@ -1,7 +1,6 @@
 import { holds, type Caller } from "../../protocol/base/callers.ts";
 import { Conflict } from "../../protocol/base/errors.ts";
-import { matchesGlob } from "../../protocol/base/glob.ts";
-import { mayNameAny, selectsByGlobs } from "./name-globs.ts";
+import { matchesGlob, mayNameAny, selectsByGlobs } from "../../protocol/base/glob.ts";
 import type { ToolSchema, ModelSettings } from "../../protocol/agents/models.ts";
 import type { ToolSettings, ToolSetting } from "../../protocol/agents/tool-settings.ts";
 import type { RightsSource, Tool, ToolRegistry, ToolSource, StepRequest } from "../../protocol/agents/tools.ts";
@@ -56,20 +55,27 @@ export function createToolRegistry(
   }
   const settled = (some: Iterable<Tool>): readonly Tool[] => [...some].flatMap((tool) => settle(tool) ?? []);
   const own = settled(byName.values());
-  const merge = (lists: readonly (readonly Tool[])[]): readonly Tool[] => {
+  const merge = (lists: readonly SourceTools[]): readonly Tool[] => {
     const first = new Map(byName);
-    const [before = [], ...after] = instead ? lists : [[], ...lists];
-    for (const tool of before) first.set(tool.name, tool);
-    for (const tool of after.flat()) if (!first.has(tool.name)) first.set(tool.name, tool);
+    for (const { source, tools: its } of lists)
+      for (const tool of its)
+        if (source === instead || (!first.has(tool.name) && !isOthers(tool.name, source))) first.set(tool.name, tool);
     return settled([...first.values()].sort((a, b) => (a.name < b.name ? -1 : 1)));
   };
   const allSources = () => (instead ? [instead, ...sources] : sources);
+  /** Names that begin like those of a source that must be named are its own, whether or not it is looked at. */
+  const isOthers = (name: string, source: ToolSource) =>
+    sources.some((other) => other.mustBeNamed && other !== source && name.startsWith(other.prefix ?? ""));
+  const mayBeNamed = (globs: readonly string[], { prefix = "", mustBeNamed }: ToolSource) =>
+    mayNameAny(mustBeNamed ? globs.filter(isNarrow) : globs, prefix);
   // A source gives the same list as long as nothing changes in it; some give each user another.
-  const merged: { readonly lists: readonly (readonly Tool[])[]; readonly tools: readonly Tool[] }[] = [];
-  const mergedFor = (caller: Caller | undefined): readonly Tool[] => {
-    const lists = allSources().map((source) => source.tools(caller));
-    const isSame = (others: readonly (readonly Tool[])[]) =>
-      others.length === lists.length && others.every((list, at) => list === lists[at]);
+  const merged: { readonly lists: readonly SourceTools[]; readonly tools: readonly Tool[] }[] = [];
+  const toolsOf = (some: readonly ToolSource[], caller?: Caller): readonly Tool[] => {
+    if (some.length === 0) return own;
+    const lists = some.map((source) => ({ source, tools: source.tools(caller) }));
+    const isSame = (others: readonly SourceTools[]) =>
+      others.length === lists.length &&
+      others.every(({ source, tools: its }, at) => source === lists[at]!.source && its === lists[at]!.tools);
     const known = merged.find((one) => isSame(one.lists));
     if (known) return known.tools;
     const tools = merge(lists);
@@ -77,7 +83,7 @@ export function createToolRegistry(
     merged.length = Math.min(merged.length, mostMerged);
     return tools;
   };
-  const all = (caller?: Caller): readonly Tool[] => (allSources().length === 0 ? own : mergedFor(caller));
+  const all = (caller?: Caller): readonly Tool[] => toolsOf(allSources(), caller);
   /** Those of these names that are a source's tools, or may be as soon as it has told them. */
   const namesOf = (source: ToolSource, names: readonly string[], caller: Caller): readonly string[] => {
     const its = source.tools(caller);
@@ -93,16 +99,20 @@ export function createToolRegistry(
     select: (globs, caller) => {
       const isNamed = selectsByGlobs(globs);
       const isMeant = ({ name, mustBeNamed }: Tool) =>
-        isNamed(name) && (!mustBeNamed || globs.some((glob) => glob !== "*" && matchesGlob(glob, name)));
+        isNamed(name) && (!mustBeNamed || globs.some((glob) => isNarrow(glob) && matchesGlob(glob, name)));
       const holdsAll = holds(caller, ["*"]);
       const mayUse = (tool: Tool) => (holdsAll && tool.rights === undefined) || missing(tool, caller).length === 0;
-      return all(caller).filter((tool) => tool.unavailable === undefined && isMeant(tool) && mayUse(tool));
+      const named = toolsOf(
+        allSources().filter((source) => mayBeNamed(globs, source)),
+        caller,
+      );
+      return named.filter((tool) => tool.unavailable === undefined && isMeant(tool) && mayUse(tool));
     },
     list: () => all(),
     async prepare(globs, caller) {
       const isNamed = selectsByGlobs(globs);
       const asked = [
-        ...allSources().filter(({ prefix = "" }) => mayNameAny(globs, prefix)),
+        ...allSources().filter((source) => mayBeNamed(globs, source)),
         ...systemsOf(own.filter(({ name }) => isNamed(name))),
       ];
       if (asked.length === 0) return;
@@ -114,9 +124,10 @@ export function createToolRegistry(
     },
     missing,
     awaited(globs, caller) {
-      const narrow = globs.filter((glob) => glob !== "*");
+      const narrow = globs.filter(isNarrow);
+      if (narrow.length === 0) return [];
       return allSources()
-        .filter((source) => source.isAwaited?.(caller) && mayNameAny(narrow, source.prefix ?? ""))
+        .filter((source) => mayNameAny(narrow, source.prefix ?? "") && source.isAwaited?.(caller))
         .map(({ name }) => name);
     },
     async wait(names, caller, waiting) {
@@ -143,6 +154,12 @@ export function createToolRegistry(
       return absent;
     },
   };
+}
+
+type SourceTools = { readonly source: ToolSource; readonly tools: readonly Tool[] };
+
+function isNarrow(glob: string): boolean {
+  return glob !== "*";
 }
 
 /** What a model is told of the tools. */

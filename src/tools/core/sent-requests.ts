@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { subscribe } from "node:diagnostics_channel";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 
 /** Whether a request that may change something has left, of what runs with it. */
 export type SentFlag = { hasSent: boolean };
@@ -12,22 +12,31 @@ const channels = [
   { made: "undici:request:create", left: "undici:client:sendHeaders" },
   { made: "http.client.request.created", left: "http.client.response.finish" },
 ];
-for (const { made, left } of channels) {
-  subscribe(made, (message) => {
-    const sent = running.getStore();
-    const request = requestIn(message);
-    if (sent && request && !isReading(request)) requests.set(request, sent);
-  });
-  subscribe(left, (message) => {
-    const request = requestIn(message);
-    const sent = request && requests.get(request);
-    if (sent) sent.hasSent = true;
-  });
-}
+
+/** Works whose requests count: while there are none, nobody listens to what the process sends. */
+let counted = 0;
 
 /** Does some work whose requests count for `sent`. */
-export function countingRequests<Value>(sent: SentFlag, work: () => Value): Value {
-  return running.run(sent, work);
+export async function countingRequests<Value>(sent: SentFlag, work: () => Promise<Value>): Promise<Value> {
+  if (counted++ === 0) for (const { made, left } of channels) (subscribe(made, noteMade), subscribe(left, noteLeft));
+  try {
+    return await running.run(sent, work);
+  } finally {
+    if (--counted === 0)
+      for (const { made, left } of channels) (unsubscribe(made, noteMade), unsubscribe(left, noteLeft));
+  }
+}
+
+function noteMade(message: unknown): void {
+  const sent = running.getStore();
+  const request = requestIn(message);
+  if (sent && request && !isReading(request)) requests.set(request, sent);
+}
+
+function noteLeft(message: unknown): void {
+  const request = requestIn(message);
+  const sent = request && requests.get(request);
+  if (sent) sent.hasSent = true;
 }
 
 /** Does some work whose requests do not count: a model that is asked changes nothing. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { messageOf } from "../../protocol/base/errors.ts";
 import type { McpServerConfig } from "../../protocol/agents/mcp-servers.ts";
 import type { Tool, ToolContext, ToolResult, ToolServer } from "../../protocol/agents/tools.ts";
-import { selectsByGlobs } from "../core/name-globs.ts";
+import { selectsByGlobs } from "../../protocol/base/glob.ts";
 import { modelNames } from "./model-names.ts";
 import { type ConvertedSchema, convertSchema } from "./schema.ts";
 

@@ -6,7 +6,7 @@ import type { McpServerConfig, McpServerState } from "../../protocol/agents/mcp-
 import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { jsonObjectSchema } from "../../protocol/base/shapes.ts";
 import { defineTool } from "../core/define-tool.ts";
-import { selectsByGlobs } from "../core/name-globs.ts";
+import { selectsByGlobs } from "../../protocol/base/glob.ts";
 import { isUnclearStatus } from "../core/nothing-done.ts";
 import { errorResult, toToolResult } from "../core/tool-result.ts";
 import { serverOf } from "./catalogue.ts";

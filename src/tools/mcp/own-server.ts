@@ -71,6 +71,7 @@ export function createOwnServer({ name, version, log, unasked = [], fetchFor }: 
     source: {
       name,
       prefix: `${name}_`,
+      mustBeNamed: true,
       // All callers are offered the same.
       tools: (caller) => asOwn((caller ? connectionFor(caller) : [...byUser.values()].at(-1))?.tools() ?? none),
       ready: (caller, signal) => connectionFor(caller).ready(signal),

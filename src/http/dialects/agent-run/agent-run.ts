@@ -5,10 +5,9 @@ import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { askedLater } from "../../server/errors.ts";
 import { eventStream } from "../../shapes/event-schema.ts";
 import { followWhole, runTarget } from "../../stream/follow-run.ts";
-import { idempotencyOf } from "../../requests/idempotency.ts";
+import { idempotencyOf, sessionNameOf } from "../../requests/run-headers.ts";
 import { runFailed } from "../../stream/run-errors.ts";
 import { idParams } from "../../shapes/schemas.ts";
-import { sessionNameOf } from "../../requests/session-name.ts";
 import { enterProject } from "./enter-project.ts";
 import { createOutcomeReader, type OutcomeReader } from "./outcome.ts";
 import {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Tool } from "../../../protocol/agents/tools.ts";
-import { selectsByGlobs } from "../../../tools/core/name-globs.ts";
+import { selectsByGlobs } from "../../../protocol/base/glob.ts";
 import { shownName } from "../../../tools/taiga/tool-names.ts";
 import { taigaSystem } from "../../../tools/taiga/access.ts";
 import { endpoint } from "../../server/endpoint.ts";

@@ -1,6 +1,7 @@
 import type { ModelSettings, ResponseFormat, ToolChoice, ToolSchema } from "../../../protocol/agents/models.ts";
-import { type ChatMessage, decodeMessages } from "./decode-messages.ts";
 import {
+  type ChatMessage,
+  decodeMessages,
   type JsonFields,
   isFields,
   optionalBoolean,
@@ -8,7 +9,7 @@ import {
   optionalNumber,
   optionalString,
   refuse,
-} from "./fields.ts";
+} from "./decode-messages.ts";
 
 /** A request of this dialect in our own words. */
 export type ChatRequest = {

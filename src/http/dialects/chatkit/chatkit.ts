@@ -5,7 +5,7 @@ import { InvalidInput, messageOf } from "../../../protocol/base/errors.ts";
 import { isEnded } from "../../../protocol/threads/runs.ts";
 import type { RequiredScope } from "../../../protocol/base/scopes.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
-import { letIn } from "../../server/let-in.ts";
+import { letIn } from "../../server/entry.ts";
 import { addUserMessage, createThread, retryAfterItem } from "./add-message.ts";
 import { askInConversation } from "./conversation.ts";
 import { addClientToolOutput, addStructuredInput } from "./continue-thread.ts";

@@ -1,4 +1,4 @@
-import { letInFor } from "../../server/let-in.ts";
+import { letInFor } from "../../server/entry.ts";
 import type { Readable } from "node:stream";
 import { z } from "zod";
 import { Conflict, NotFound } from "../../../protocol/base/errors.ts";

@@ -1,4 +1,4 @@
-import { letInFor } from "../../server/let-in.ts";
+import { letInFor } from "../../server/entry.ts";
 import { z } from "zod";
 import { erasureSchema, type ErasureView } from "../../../protocol/people/accounts.ts";
 import { NotFound } from "../../../protocol/base/errors.ts";

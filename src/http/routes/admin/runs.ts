@@ -3,7 +3,7 @@ import { runDetailsSchema, listedAdminRunSchema, type ListedAdminRun } from "../
 import { runSchema, startedRunSchema, type StartedRun } from "../../../protocol/threads/run-shapes.ts";
 import { runStatuses, waitReasons } from "../../../protocol/threads/runs.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { idempotencyOf } from "../../requests/idempotency.ts";
+import { idempotencyOf } from "../../requests/run-headers.ts";
 import { answerStarted } from "../../shapes/started-run.ts";
 import { publicAbout, publicAdminRun, publicDetails } from "../../shapes/run-details-view.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";

@@ -9,7 +9,7 @@ import {
 import type { AccountLink } from "../../../store/people/account-links.ts";
 import { accountsOf } from "../../requests/visitor.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
-import { letInFor } from "../../server/let-in.ts";
+import { letInFor } from "../../server/entry.ts";
 import { baseOf } from "../../server/origins.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 

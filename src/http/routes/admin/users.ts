@@ -11,7 +11,7 @@ import {
 import { addKeyBody, addUserBody, endIn, keyView } from "../../shapes/accounts.ts";
 import { checkWords } from "../../requests/known-words.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { letInFor } from "../../server/let-in.ts";
+import { letInFor } from "../../server/entry.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 
 export const listUsers = endpoint({

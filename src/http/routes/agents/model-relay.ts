@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import { NotFound } from "../../../protocol/base/errors.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
-import { pathOf } from "../../server/errors.ts";
+import { pathOf } from "../../server/origins.ts";
 import type { Services } from "../../server/services.ts";
 import { whenClosed } from "../../stream/sse.ts";
 

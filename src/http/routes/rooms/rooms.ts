@@ -14,7 +14,7 @@ import {
 import type { RunStart } from "../../../run/runs.ts";
 import { withFiles } from "../../requests/attach.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { idempotencyOf } from "../../requests/idempotency.ts";
+import { idempotencyOf } from "../../requests/run-headers.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
 import { idParams, messageInputSchema, pageQuery } from "../../shapes/schemas.ts";
 

@@ -3,7 +3,7 @@ import { endedCallSchema, openCallSchema, type ToolCallView } from "../../../pro
 import { toolName } from "../../../tools/taiga/tool-names.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { resultOfCall } from "../../requests/tool-call-result.ts";
-import { idempotencyOf } from "../../requests/idempotency.ts";
+import { idempotencyOf } from "../../requests/run-headers.ts";
 import { publicQuestion } from "../../shapes/question-view.ts";
 import { idSchema, jsonObjectSchema } from "../../../protocol/base/shapes.ts";
 import { publicRun } from "../../../protocol/threads/public-views.ts";

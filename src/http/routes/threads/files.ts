@@ -20,7 +20,7 @@ import { formFiles } from "../../requests/form-parts.ts";
 import { baseOf } from "../../server/origins.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
 import { fileAnswers, sendFile } from "../../files/send-file.ts";
-import { sessionNameOf } from "../../requests/session-name.ts";
+import { sessionNameOf } from "../../requests/run-headers.ts";
 
 const mostListed = 2000;
 

@@ -7,9 +7,9 @@ import {
   type ScheduleView,
 } from "../../../protocol/threads/schedule-shapes.ts";
 import { missedPolicies } from "../../../protocol/threads/schedules.ts";
-import { letIn } from "../../server/let-in.ts";
+import { letIn } from "../../server/entry.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { idempotencyOf } from "../../requests/idempotency.ts";
+import { idempotencyOf } from "../../requests/run-headers.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 

@@ -3,7 +3,7 @@ import { taskPageSchema, taskSchema, taskStatuses, type TaskView } from "../../.
 import type { TaskRecord } from "../../../store/tasks/tasks.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { eventSchema, eventStream } from "../../shapes/event-schema.ts";
-import { idempotencyOf } from "../../requests/idempotency.ts";
+import { idempotencyOf } from "../../requests/run-headers.ts";
 import { pageQuery } from "../../shapes/schemas.ts";
 
 // The column is a 32-bit integer: PostgreSQL would refuse more.

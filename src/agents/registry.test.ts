@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { agentSchema } from "../protocol/agents/agents.ts";
-import { createLiveAgents } from "./live-agents.ts";
-import { createAgentRegistry } from "./load.ts";
+import { createAgentRegistry, createLiveAgents } from "./registry.ts";
 
 const agentsOf = (...ids: readonly string[]) =>
   createAgentRegistry(ids.map((id) => agentSchema.parse({ id, model: "m" })));

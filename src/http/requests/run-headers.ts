@@ -3,6 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { canonicalJson } from "../../protocol/base/exact-json.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
 import type { StartInput } from "../../run/runs.ts";
+import { parentHeader } from "../../run/step/request-origin.ts";
 
 /** The `Idempotency-Key` of a request with the hash of its body, so that the same key never covers two requests. */
 export function idempotencyOf(request: FastifyRequest): StartInput["idempotency"] {
@@ -16,4 +17,19 @@ export function idempotencyOf(request: FastifyRequest): StartInput["idempotency"
 /** The same for a key that stands elsewhere than in the header; `about`: all that the request asks for. */
 export function idempotencyOfKey(key: string, about: unknown): NonNullable<StartInput["idempotency"]> {
   return { key, bodyHash: createHash("sha256").update(canonicalJson(about)).digest("hex") };
+}
+
+/** `session_id` of a body, else the header `x-session-id`: the caller's own name of the thread to go on with. */
+export function sessionNameOf(request: FastifyRequest, given?: unknown): string | undefined {
+  const session = given ?? request.headers["x-session-id"];
+  if (session === undefined) return undefined;
+  if (typeof session !== "string" || session === "" || session.length > 255)
+    throw new InvalidInput("session_id must have 1 to 255 characters.", { param: "session_id" });
+  return session;
+}
+
+/** Of a request that a run sent to its own server: what it starts is a part of that run. */
+export function withinOf({ headers }: Pick<FastifyRequest, "headers">): { readonly within?: string } {
+  const header = headers[parentHeader];
+  return typeof header === "string" ? { within: header } : {};
 }
