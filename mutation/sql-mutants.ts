@@ -51,7 +51,7 @@ export function sqlChanges(
       else change(token.start, tokens[stop - 1]!.end, "");
     } else if (text === "set" || (at === 0 && tokens[1]?.text === "=")) {
       const first = text === "set" ? at + 1 : at;
-      const stop = endOf(at, (one) => one.text !== "set" && clause.has(one.text));
+      const stop = endOf(at, (one) => /^(?:where|from|returning)$/.test(one.text));
       dropEach(tokens.slice(first, stop), depth, change);
     } else if (text === "case") changeCase(source, tokens, { at, change });
     else if (text === "for" && /^(?:update|share|no)$/.test(tokens[at + 1]?.text ?? "")) {

@@ -99,6 +99,45 @@ test("only http and https, and no credentials in the URL", async () => {
     });
 });
 
+test("each hop may be allowed by itself, and what is never asked is told by address and port", async (context) => {
+  const { port, url } = await listen(context, (_request, response) => void response.end("in"));
+  const allow = (to: URL) => (to.port === String(port) ? ["127.0.0.1"] : []);
+  assert.equal((await guardedRequest(url, { allow })).status, 200);
+  await assert.rejects(guardedRequest("http://127.0.0.1:1/", { allow }), { code: "address_refused" });
+  const asked: unknown[] = [];
+  const refusing = (is: boolean) => ({ ...here, refuse: (...given: unknown[]) => (asked.push(given), is) });
+  await assert.rejects(guardedRequest(url, refusing(true)), { code: "address_refused", status: 400 });
+  assert.equal((await guardedRequest(url, refusing(false))).status, 200);
+  assert.deepEqual(asked, [
+    ["127.0.0.1", port],
+    ["127.0.0.1", port],
+  ]);
+});
+
+test("an answer that is no redirect is one, wherever it points, and no connection is kept", async (context) => {
+  const { url, seen } = await listen(context, redirectTo("/elsewhere", 201));
+  assert.equal((await guardedRequest(url, here)).status, 201);
+  assert.deepEqual(
+    seen.map(({ url: path, headers }) => [path, headers.connection]),
+    [["/", "close"]],
+  );
+});
+
+test("a request ends with its signal or its time, also while its name is looked up", async () => {
+  const resolve = () => new Promise<never>(() => {});
+  const gone = AbortSignal.abort(new Error("gone"));
+  await assert.rejects(guardedRequest("http://slow.test/", { resolve, signal: gone }), { message: "gone" });
+  const alive = setInterval(() => {}, 1000);
+  const { signal } = new AbortController();
+  const late = guardedRequest("http://slow.test/", { resolve, signal, timeoutMs: 20 });
+  await assert.rejects(late, { code: "timeout" }).finally(() => clearInterval(alive));
+});
+
+test("who can't be asked is told with the reason", async (context) => {
+  const { url } = await listen(context, (request) => void request.socket.destroy());
+  await assert.rejects(guardedRequest(url, here), { code: "unreachable", message: /other side closed/ });
+});
+
 test("a redirect into a private network is not followed", async (context) => {
   const inside = await listen(context, (_request, response) => void response.end("secret"), "127.0.0.2");
   const outside = await listen(context, redirectTo(`http://127.0.0.2:${inside.port}/latest/meta-data`));

@@ -108,7 +108,7 @@ async function orAborted<Value>(work: Promise<Value>, signal: AbortSignal): Prom
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
   const stop = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
+  signal.addEventListener("abort", stop);
   try {
     return await Promise.race([work, aborted.promise]);
   } finally {

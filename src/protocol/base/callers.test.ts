@@ -1,15 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { NotFound } from "./errors.ts";
 import {
+  asAdminHere,
   type Caller,
   callerOf,
   callerOfOldKey,
   cutBack,
   heldTo,
   holds,
+  isAsker,
   mayDo,
   mayUse,
   permissionPattern,
+  unseen,
   whoseRuns,
 } from "./callers.ts";
 import { askerScopes, scopes } from "./scopes.ts";
@@ -86,6 +90,56 @@ test("no scope lets do what is the account's own, and no scopes let do all that 
   const old = callerOfOldKey(ada, ["agent:a*", "admin"]);
   assert.deepEqual([old.role, old.permissions, mayDo(old, "threads:share")], ["admin", ["agent:a*", "admin"], true]);
   assert.ok(!mayDo(old, "account") && !mayDo(callerOfOldKey(ada, ["agent:a*"]), "admin:runs"));
+});
+
+test("a key that may ask is held to what it began, unless it may write in all threads", () => {
+  const ada = { id: "u", name: "ada", ...admin };
+  const key = (...words: string[]): Caller => ({ ...callerOf(ada, "api-key", words), key: "k" });
+  const asks = key("ask");
+  const held = { ...asks, only: "k" };
+  assert.deepEqual(heldTo(asks, "ask"), held);
+  assert.deepEqual(heldTo(asks, ["threads:read", "own"]), held);
+  assert.equal(heldTo(asks, ["threads:read"]), undefined);
+  assert.equal(heldTo(asks, "threads:read"), undefined);
+  assert.deepEqual(heldTo(held, ["threads:read", "ask"]), asks, "what it may in all is not held");
+
+  const writes = key("ask", "threads:write");
+  assert.deepEqual(heldTo(writes, "ask"), writes);
+  const reads = key("tasks:read");
+  assert.deepEqual(heldTo(reads, "tasks:read"), reads);
+  assert.equal(heldTo(reads, "ask"), undefined);
+  assert.equal(heldTo(reads, ["threads:read", "own"]), undefined, "it began nothing");
+  const whole: Caller = { ...callerOf(ada, "api-key"), key: "k" };
+  assert.deepEqual(heldTo(whole, "ask"), whole);
+  const unkeyed = callerOf(ada, "session", ["ask"]);
+  assert.deepEqual(heldTo(unkeyed, "ask"), unkeyed, "there is no key to hold it to");
+  assert.equal(heldTo(unkeyed, ["threads:read", "own"]), undefined);
+  assert.equal(heldTo(callerOf(ada, "local", askerScopes), ["threads:read"]), undefined);
+});
+
+test("no key does what is the account's own, and every account all that is not for admins", () => {
+  assert.ok(!mayDo({ role: "admin", key: "k" }, "account"));
+  assert.ok(mayDo({ role: "admin", key: "k" }, "ask"));
+  assert.ok(mayDo({ role: "user" }, "account") && mayDo({ role: "user" }, "ask"));
+  assert.ok(mayDo(callerOfOldKey({ id: "u", name: "ada", ...admin }, ["agent:a*"]), "threads:share"));
+});
+
+test("an asker is who came in locally with scopes", () => {
+  assert.ok(isAsker({ via: "local", scopes: ["ask"] }));
+  assert.ok(!isAsker({ via: "local" }) && !isAsker({ via: "session", scopes: ["ask"] }));
+});
+
+test("an admin of one area is one there, as who it is", () => {
+  const ada = { ...caller(["mail"]), role: "user" } as const;
+  assert.deepEqual(asAdminHere(ada), { ...ada, role: "admin" });
+  assert.equal(cutBack(caller(["*"]), admin).role, "admin", "an admin of then and now stays one");
+});
+
+test("what is not there is told as that, but to a key that is held to its own", () => {
+  const absent = new NotFound("There is no run.", { code: "run_not_found" });
+  assert.equal(unseen({}, absent), absent);
+  const { code, status } = unseen({ only: "k" }, absent);
+  assert.deepEqual({ code, status }, { code: "insufficient_scope", status: 403 });
 });
 
 test("whose runs: one's own, everybody's for an admin, and of a room's authority those of the one it is for", () => {

@@ -117,11 +117,12 @@ export function mayDo(
  */
 export function heldTo(caller: Caller, needs: RequiredScope): Caller | undefined {
   const { only: _, ...whole } = caller;
-  if (isAsker(caller) && typeof needs !== "string" && needs.includes("own")) return whole;
+  const isOpenToOwn = typeof needs !== "string" && needs.includes("own");
+  if (isAsker(caller) && isOpenToOwn) return whole;
   const isOwn = caller.scopes?.includes("ask") === true && caller.key !== undefined;
   if (needs === "ask" && isOwn && !mayDo(whole, "threads:write")) return { ...whole, only: caller.key! };
   if (mayDo(whole, needs)) return whole;
-  return isOwn && typeof needs !== "string" && needs.includes("own") ? { ...whole, only: caller.key! } : undefined;
+  return isOwn && isOpenToOwn ? { ...whole, only: caller.key! } : undefined;
 }
 
 /** Whose runs a caller may stop and decide on; undefined: everybody's. */

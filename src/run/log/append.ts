@@ -97,13 +97,12 @@ export async function append(
 
   const { settles } = extras;
   const used = settles && {
+    reservation: settles.reservation,
     steps: extras.inVain ? "0" : "1",
     tokens: `${add(settles.tokens)}::float8`,
     cost: `${add(settles.cost)}::float8`,
   };
-  const counted = stops
-    ? giveBackSql("r.id", used)
-    : settles && used && settleReservation("r.id", add(settles.reservation), used);
+  const counted = stops ? giveBackSql("r.id", used) : used && settleReservation("r.id", add(used.reservation), used);
   const backMs = stops ? `${add(Math.round(extras.inVain?.ms ?? 0))}::bigint` : "";
   const still = extras.ifSteered === undefined ? "" : ` and steered = ${add(extras.ifSteered)}`;
 

@@ -1,0 +1,71 @@
+import { newId } from "../src/protocol/base/ids.ts";
+import type { Database } from "../src/store/driver/database.ts";
+
+/** A run at work, as rows: its thread, its budget if it is a root, and nobody that works on it. */
+export type RunRows = {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly jobId: string;
+  readonly epoch: number;
+  readonly userId: string;
+};
+
+/** The node that has all of them. */
+export const testNode = "00000000-0000-4000-8000-000000000001";
+
+export async function insertUser(database: Database, role = "user"): Promise<string> {
+  const id = newId();
+  await database.query("insert into users (id, name, looks, role) values ($1, $2, $2, $3)", [id, id, role]);
+  return id;
+}
+
+export async function insertRun(
+  database: Database,
+  { userId, parent }: { readonly userId: string; readonly parent?: RunRows },
+): Promise<RunRows> {
+  const [runId, threadId, jobId] = [newId(), newId(), newId()];
+  await database.query(
+    `with t as (insert into threads (id, user_id, parent_run, updated_at) values ($2, $3, $4, '2020-01-01'))
+     insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, epoch, job_id, node, takeovers, handed_over, definition, definition_hash, caller)
+     values ($1, $2, $3, 'assistant', $4, $4::text, coalesce($4, $1), 'running', 2, $5, $6, 3, false, '{}', '', $7::jsonb)`,
+    [
+      runId,
+      threadId,
+      userId,
+      parent?.runId ?? null,
+      jobId,
+      testNode,
+      JSON.stringify({ userId, name: "ann", role: "user", permissions: ["*"], via: "session" }),
+    ],
+  );
+  if (!parent)
+    await database.query(
+      `insert into budgets (root_run, user_id, steps, steps_max, calls, calls_max, writes, writes_max, tokens, tokens_max, cost, cost_max, left_ms, deadline, unsettled)
+       values ($1, $2, 10, 100, 10, 100, 10, 100, 1000, 10000, 10, 100, 60000, now() + interval '30 seconds', '{}')`,
+      [runId, userId],
+    );
+  return { runId, threadId, jobId, epoch: 2, userId };
+}
+
+const tables = ["runs", "threads", "items", "budgets", "ledger", "deltas", "deliveries", "model_calls"] as const;
+export type Rows = Readonly<Record<(typeof tables)[number], readonly Readonly<Record<string, unknown>>[]>>;
+
+/** All rows of runs, to be compared. */
+export async function runRows(database: Database): Promise<Rows> {
+  const columns = tables.map(
+    (table) => `(select coalesce(jsonb_agg(to_jsonb(x) order by to_jsonb(x)::text), '[]') from ${table} x) as ${table}`,
+  );
+  const [rows] = await database.query<Rows>(`select ${columns.join(", ")}`);
+  return rows!;
+}
+
+/** The row of a run, or of its thread or budget. */
+export function rowIn(
+  rows: Rows,
+  table: "runs" | "threads" | "budgets",
+  id: string,
+): Readonly<Record<string, unknown>> {
+  const row = rows[table].find((one) => (table === "budgets" ? one["root_run"] : one["id"]) === id);
+  if (!row) throw new Error(`There is no ${id} in ${table}.`);
+  return row;
+}
