@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { helpFor } from "./cli/help.ts";
-import { outliveOutput, outliveReader } from "./cli/closed-pipe.ts";
+import { ignoreOutputErrors, ignoreClosedOutput } from "./cli/closed-pipe.ts";
 import { ColloquyError, InvalidInput, messageOf } from "./protocol/base/errors.ts";
 import { version } from "./protocol/base/version.ts";
 
@@ -79,8 +79,8 @@ type Flags = ReturnType<typeof readFlags>["values"];
 async function main(argv: readonly string[]): Promise<number> {
   const { flags, positionals } = parse(argv);
   const [command, ...rest] = positionals;
-  if (command === "serve" || command === "tools") outliveOutput();
-  else outliveReader();
+  if (command === "serve" || command === "tools") ignoreOutputErrors();
+  else ignoreClosedOutput();
   if (flags.version) return say(version);
   if (command === "help") return say(helpFor(help, rest));
   if (flags.help || command === undefined) return say(helpFor(help, positionals));

@@ -13,7 +13,7 @@ import { openPeople } from "./app/people.ts";
 import { openToolsServer } from "./app/remote-tools.ts";
 import { openRooms, serveRooms } from "./app/rooms.ts";
 import { openRuns } from "./app/runs.ts";
-import { openSandbox, unmetDemands } from "./app/sandbox.ts";
+import { openSandbox, missingSandboxFeatures } from "./app/sandbox.ts";
 import { openSpace } from "./app/space.ts";
 import { openSpending } from "./app/spending.ts";
 import { openStore } from "./app/store.ts";
@@ -32,45 +32,45 @@ const graceMs = 10_000;
 
 /** Opens the parts of a server, each from those before it. They are closed in reverse, also those of a start that fails. */
 export async function startColloquy(config: Config, options: ColloquyOptions): Promise<Colloquy> {
-  const { log, works = true, quiet = false } = options;
+  const { log, runsJobs = true, quiet = false } = options;
   await using opening = createOpening(log);
   const { add } = opening;
   const address = createAddress(config);
   const space = add(openSpace(config));
-  const sandbox = add(openSandbox(config, { space, works }));
+  const sandbox = add(openSandbox(config, { space, runsJobs }));
   const store = add(await openStore(config, options));
   const rooms = await openRooms(config, { store });
   const models = add(await openModels(config, { store, rooms, address, log }));
   const overview = add(openOverview(config, { store, log }));
 
-  const uploads = add(openUploads(config, { store, space, log, works }));
-  const knowledge = add(await openKnowledge(config, { store, space, log, works }));
-  const workspaces = add(openWorkspaces(config, { store, space, sandbox, uploads, rooms, log, works }));
-  const spending = add(openSpending({ store, models, log, works }));
+  const uploads = add(openUploads(config, { store, space, log, runsJobs }));
+  const knowledge = add(await openKnowledge(config, { store, space, log, runsJobs }));
+  const workspaces = add(openWorkspaces(config, { store, space, sandbox, uploads, rooms, log, runsJobs }));
+  const spending = add(openSpending({ store, models, log, runsJobs }));
 
   const tasks = add(openTasks({ store, log }));
-  const mcp = add(openMcp(config, { store, tasks, address, log, works }));
+  const mcp = add(openMcp(config, { store, tasks, address, log, runsJobs }));
   const taiga = add(await openTaiga(config, { store }));
-  const toolsServer = add(openToolsServer(config, { models, address, log, works }));
+  const toolsServer = add(openToolsServer(config, { models, address, log, runsJobs }));
   const prompts = await loadPrompts({ folder: config.prompts, log });
   const web = add(openWebTools(config, { prompts, address }));
   const tools = add(
     await openTools(config, {
-      ...{ sandbox, workspaces, models, knowledge, prompts, web, mcp, taiga, toolsServer, works },
+      ...{ sandbox, workspaces, models, knowledge, prompts, web, mcp, taiga, toolsServer, runsJobs },
     }),
   );
-  const definitions = add(await openDefinitions(config, { store, models, mcp, tools, rooms, log, works }));
+  const definitions = add(await openDefinitions(config, { store, models, mcp, tools, rooms, log, runsJobs }));
 
-  const webhooks = add(openWebhooks(config, { store, log, works }));
+  const webhooks = add(openWebhooks(config, { store, log, runsJobs }));
   const runs = add(
     await openRuns(config, {
       ...{ store, models, definitions, tools, toolsServer, sandbox, mcp, uploads, knowledge, webhooks, prompts },
-      ...{ log, works, graceMs },
+      ...{ log, runsJobs, graceMs },
     }),
   );
 
   const access = add(await openAccess(config, { store, log }));
-  const people = add(openPeople(config, { store, runs, uploads, workspaces, knowledge, access, mcp, log, works }));
+  const people = add(openPeople(config, { store, runs, uploads, workspaces, knowledge, access, mcp, log, runsJobs }));
   const served = add(serveRooms(rooms, { store, runs, definitions, log }));
 
   // Doctor and health tell of these first and in this order, of all others as they were opened.
@@ -92,7 +92,7 @@ export async function startColloquy(config: Config, options: ColloquyOptions): P
     database: store.database,
     fileProof: store.fileProof,
     choice: definitions.definitions.choice(),
-    sandbox: { ...sandbox, unmet: async () => unmetDemands(definitions.agents, await sandbox.state()) },
+    sandbox: { ...sandbox, unmet: async () => missingSandboxFeatures(definitions.agents, await sandbox.state()) },
     problems: problemsOf({ tools, prompts, definitions, rooms, models }),
     stop: opening.done(),
   };

@@ -27,10 +27,10 @@ anyDatabase(({ place }) => {
       COLLOQUY_PORT: "0",
       ...(url !== undefined && { DATABASE_URL: url }),
     };
-    const start = async (works: boolean) => {
+    const start = async (runsJobs: boolean) => {
       const colloquy = await startColloquy(loadConfig({ env, cwd: temporaryFolder("indexing") }), {
         log: silentLog,
-        works,
+        runsJobs,
       });
       return { colloquy, client: createClient({ url: colloquy.url, token: colloquy.token }) };
     };

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { isAnothersPort } from "../src/egress/port-owner.ts";
+import { isOtherUsersPort } from "../src/egress/port-owner.ts";
 import { probeBackends } from "../src/models/discovery/probe.ts";
 import { allRoutes } from "../src/http/all-routes.ts";
 import { askerScopes, scopesFor } from "../src/protocol/base/scopes.ts";
@@ -173,7 +173,7 @@ test("a model server of another person is not taken for one's own", { skip: skip
   });
   try {
     await once(theirs.stdout, "data");
-    const probed = await probeBackends({ ownPort: 0, isAnothers: isAnothersPort });
+    const probed = await probeBackends({ ownPort: 0, isAnothers: isOtherUsersPort });
     const { outcome, detail } = probed.find(({ kind }) => kind === "ollama")!;
     assert.equal(outcome, "not-it");
     assert.match(detail, /another user of this machine/);

@@ -5,7 +5,7 @@ import { type Caller, callerOf } from "../src/protocol/base/callers.ts";
 import type { RunEvent } from "../src/protocol/threads/events.ts";
 import { newId } from "../src/protocol/base/ids.ts";
 import { textOf } from "../src/protocol/threads/items.ts";
-import { withRooms } from "../src/rooms/room-agents.ts";
+import { withRoomAgents } from "../src/rooms/room-agents.ts";
 import { roomFileSchema } from "../src/rooms/room-file.ts";
 import { createRooms, type Rooms } from "../src/rooms/rooms.ts";
 import { roomStrategies } from "../src/rooms/strategies.ts";
@@ -50,7 +50,7 @@ function crowdOf(suite: RunSuite): void {
           turns,
           limits: { steps: 100_000, deadlineSeconds: 600 },
         });
-        const registry = withRooms(createAgentRegistry([]), [file]);
+        const registry = withRoomAgents(createAgentRegistry([]), [file]);
         const rooms: Rooms = createRooms({
           query: database.query,
           runs: service.runs,

@@ -3,7 +3,7 @@ import type { Script } from "../src/models/demo/scripted.ts";
 import { type Caller, callerOf } from "../src/protocol/base/callers.ts";
 import type { RunEvent } from "../src/protocol/threads/events.ts";
 import { newId } from "../src/protocol/base/ids.ts";
-import { withRooms } from "../src/rooms/room-agents.ts";
+import { withRoomAgents } from "../src/rooms/room-agents.ts";
 import { roomFileSchema } from "../src/rooms/room-file.ts";
 import { createRooms, type Rooms } from "../src/rooms/rooms.ts";
 import { roomStrategies } from "../src/rooms/strategies.ts";
@@ -34,7 +34,7 @@ export async function openRoom(
   const service = await suite.start({ ...options, strategies: roomStrategies });
   const { database } = service;
   const file = roomFileSchema.parse({ id: "desk", ...withModel(options.room) });
-  const agents = withRooms(createAgentRegistry([]), [file]);
+  const agents = withRoomAgents(createAgentRegistry([]), [file]);
   const rooms = createRooms({ query: database.query, runs: service.runs, agents, files: [file] });
   const [ada, bob] = await Promise.all(
     ["ada", "bob"].map(async (name) =>

@@ -1,6 +1,6 @@
 import { createAgentRegistry } from "../src/agents/registry.ts";
 import type { Script } from "../src/models/demo/scripted.ts";
-import { withRooms } from "../src/rooms/room-agents.ts";
+import { withRoomAgents } from "../src/rooms/room-agents.ts";
 import { roomFileSchema } from "../src/rooms/room-file.ts";
 import { createRooms, type Rooms } from "../src/rooms/rooms.ts";
 import { roomStrategies } from "../src/rooms/strategies.ts";
@@ -35,7 +35,7 @@ export async function startRoomRuns(
   const service = await startTestRuns({ database, strategies: roomStrategies, script });
   const members = ["one", "two", "three"].map((name) => memberOf(name, { model: "script" }));
   const file = roomFileSchema.parse({ id: "desk", members });
-  const agents = withRooms(createAgentRegistry([]), [file]);
+  const agents = withRoomAgents(createAgentRegistry([]), [file]);
   const rooms = createRooms({ query: database.query, runs: service.runs, agents, files: [file] });
   return { service, rooms };
 }

@@ -14,7 +14,7 @@ import { silentLog } from "../src/protocol/base/log.ts";
 import type { Runs } from "../src/run/runs.ts";
 import { loadRooms } from "../src/rooms/load-rooms.ts";
 import { createPresence } from "../src/rooms/presence.ts";
-import { withRooms } from "../src/rooms/room-agents.ts";
+import { withRoomAgents } from "../src/rooms/room-agents.ts";
 import type { RoomFile } from "../src/rooms/room-file.ts";
 import { createRooms } from "../src/rooms/rooms.ts";
 import { roomStrategies } from "../src/rooms/strategies.ts";
@@ -82,7 +82,7 @@ export async function serveAgents(
   });
   const instructions = "You are kind. SECRET-INSTRUCTIONS";
   const taiga = options.taigaUrl === undefined ? undefined : await openTestTaiga(database, { url: options.taigaUrl });
-  const agents = withRooms(
+  const agents = withRoomAgents(
     createAgentRegistry([
       agentSchema.parse({ id: "assistant", model: "default", tools: ["*"], instructions }),
       ...(options.agents ?? []),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { agentSchema } from "../protocol/agents/agents.ts";
-import { missingTools, strayNames } from "./unknown-references.ts";
+import { missingTools, unknownReferences } from "./unknown-references.ts";
 
 const known = {
   agents: ["coder", "helper"],
@@ -19,11 +19,14 @@ test("tools named exactly must be there; globs may fit none, and those of MCP se
 
 test("whatever an agent names and is not there is told, with what is near", () => {
   const agent = { id: "helper", model: "gpt-99", strategy: "reakt", agents: ["codr", "c*"], tools: ["nwo", "now"] };
-  assert.deepEqual(strayNames(agentSchema.parse(agent), known), [
+  assert.deepEqual(unknownReferences(agentSchema.parse(agent), known), [
     'agent helper: there is no model "gpt-99".',
     'agent helper: there is no strategy "reakt". Did you mean react?',
     'agent helper: there is no agent "codr". Did you mean coder?',
     'agent helper: there is no tool "nwo". Did you mean now?',
   ]);
-  assert.deepEqual(strayNames(agentSchema.parse({ id: "helper", tools: ["now"], agents: ["coder"] }), known), []);
+  assert.deepEqual(
+    unknownReferences(agentSchema.parse({ id: "helper", tools: ["now"], agents: ["coder"] }), known),
+    [],
+  );
 });

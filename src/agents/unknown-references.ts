@@ -12,7 +12,7 @@ export type KnownNames = {
 };
 
 /** What an agent's file names that is not there, a sentence each. */
-export function strayNames(agent: AgentDefinition, known: KnownNames): string[] {
+export function unknownReferences(agent: AgentDefinition, known: KnownNames): string[] {
   const { id, model, strategy, agents } = agent;
   const stray = (what: string, name: string, names: readonly string[]) => {
     const near = nearNames(name, names);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Config } from "../config/schema.ts";
-import { canTellPeers } from "../http/server/loopback-peer.ts";
+import { canIdentifyPeers } from "../http/server/loopback-peer.ts";
 import { createFileLinks } from "../http/files/file-links.ts";
 import type { LocalOwner, ServerSettings, Services } from "../http/server/services.ts";
 import { callerOf } from "../protocol/base/callers.ts";
@@ -12,7 +12,7 @@ import { createKeyFinder } from "../store/people/api-keys.ts";
 import type { Database } from "../store/driver/database.ts";
 import { shareCounts, type SharedCounts } from "../store/metering/shared-counts.ts";
 import { createUserAdmin } from "../store/people/user-admin.ts";
-import { createMemory, type LookupCache } from "../store/people/recent-lookups.ts";
+import { createLookupCache, type LookupCache } from "../store/people/recent-lookups.ts";
 import { ensureGuest, findUser, type User } from "../store/people/users.ts";
 import type { Store } from "./store.ts";
 
@@ -43,7 +43,7 @@ export async function openAccess(
   const keys = createKeyFinder(database.query);
   const caller = callerOf(owner, "local");
   if (config.auth.mode === "local") {
-    const guests = createMemory((id) => findUser(database.query, id));
+    const guests = createLookupCache((id) => findUser(database.query, id));
     const owning = await localOwning(config, { database, secret, owner, guests, token, findByKey: keys.findByKey });
     const forget = (): void => {
       keys.forget();
@@ -53,7 +53,7 @@ export async function openAccess(
       token,
       setupLink: async () => undefined,
       async codeMaker() {
-        if (owning === "open" || (owning.rule === "auto" && (await canTellPeers()))) return undefined;
+        if (owning === "open" || (owning.rule === "auto" && (await canIdentifyPeers()))) return undefined;
         return async () => (await owning.logins.makeCode()).code;
       },
       forget,

@@ -1,7 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import { type Accounts, createAccounts } from "../people/accounts.ts";
 import { createOidcLogin } from "../people/oidc.ts";
-import { enterByOidc } from "../people/enter-by-oidc.ts";
+import { logInByOidc } from "../people/enter-by-oidc.ts";
 import { createPasswords } from "../people/passwords.ts";
 import { createTokens } from "../people/tokens.ts";
 import { messageOf } from "../protocol/base/errors.ts";
@@ -31,7 +31,7 @@ export function openAccounts(
   const { query } = database;
   const tokenLifeMs = auth.tokenHours * hourMs;
   const tokens = createTokens(query, { secret, lifeMs: tokenLifeMs });
-  const oidc = auth.oidc && createOidcLogin(auth.oidc, { secret, enter: enterByOidc(database, auth.oidc) });
+  const oidc = auth.oidc && createOidcLogin(auth.oidc, { secret, enter: logInByOidc(database, auth.oidc) });
   const accounts = createAccounts(database, {
     secret,
     signup: auth.signup,

@@ -2,7 +2,7 @@ import type { Finding } from "../protocol/people/overview.ts";
 import { withModels } from "../agents/choose-model.ts";
 import { createLiveAgents } from "../agents/registry.ts";
 import { loadAgents, type AgentProblem } from "../agents/load.ts";
-import { strayNames, type KnownNames } from "../agents/unknown-references.ts";
+import { unknownReferences, type KnownNames } from "../agents/unknown-references.ts";
 import { plainEnvironment } from "../config/load.ts";
 import { type Config, modelChoiceOf } from "../config/schema.ts";
 import { watchConfig } from "../config/watch.ts";
@@ -15,7 +15,7 @@ import { definitionKinds, type DefinitionPlace } from "../protocol/agents/defini
 import { InvalidInput } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
 import { version } from "../protocol/base/version.ts";
-import { withRooms } from "../rooms/room-agents.ts";
+import { withRoomAgents } from "../rooms/room-agents.ts";
 import { strategies } from "../run/strategies/strategies.ts";
 import type { OpenMcp } from "./mcp.ts";
 import type { OpenedModels } from "./models.ts";
@@ -45,17 +45,19 @@ type DefinitionsDeps = {
   readonly tools: Pick<OpenTools, "names">;
   readonly rooms: Pick<OpenedRooms, "files">;
   readonly log: Log;
-  readonly works: boolean;
+  readonly runsJobs: boolean;
 };
 
 /** Agents, models and MCP servers as they are defined anywhere, and how admins define them. */
 export async function openDefinitions(config: Config, deps: DefinitionsDeps): Promise<OpenDefinitions> {
-  const { store, tools, rooms, works, log } = deps;
+  const { store, tools, rooms, runsJobs, log } = deps;
   const { choice, changeable: models, callLog, isOwn, addresses, hide } = deps.models;
   const { servers } = deps.mcp;
   await using opening = createOpening(log);
   const { agents: written, own, files, problems } = await loadAgents({ folder: config.agents });
-  const agents = createLiveAgents(withModels(written, models.list()), (defined) => withRooms(defined, rooms.files));
+  const agents = createLiveAgents(withModels(written, models.list()), (defined) =>
+    withRoomAgents(defined, rooms.files),
+  );
   const both = agents.list().find(({ id }) => models.has(id));
   if (both)
     throw new InvalidInput(`"${both.id}" names an agent and a model; rename one of them.`, { code: "config_invalid" });
@@ -91,13 +93,13 @@ export async function openDefinitions(config: Config, deps: DefinitionsDeps): Pr
       },
     },
     agents,
-    servers: works ? servers : undefined,
+    servers: runsJobs ? servers : undefined,
     strategies: Object.keys(strategies),
     whyNotAsked: addresses.whyNotAsked,
     knownNames,
     log,
   });
-  if (works) {
+  if (runsJobs) {
     opening.add({ close: await definitions.follow() });
     const onServers = (changed: Config) =>
       definitions.reconfigure({ servers: changed.mcpServers, placeOf: placesIn(changed) });
@@ -118,7 +120,7 @@ export async function openDefinitions(config: Config, deps: DefinitionsDeps): Pr
     const known = knownNames();
     const { problem } = definitions.readDefault("agent");
     return [
-      ...agents.list().flatMap((agent) => (own.has(agent.id) ? strayNames(agent, known) : [])),
+      ...agents.list().flatMap((agent) => (own.has(agent.id) ? unknownReferences(agent, known) : [])),
       ...(problem === null ? [] : [`the default agent: ${problem}`]),
     ];
   };

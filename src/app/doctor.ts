@@ -3,10 +3,17 @@ import type { ApprovalPolicy, ApprovalRules } from "../protocol/agents/approval.
 import type { Finding } from "../protocol/people/overview.ts";
 import { withModels } from "../agents/choose-model.ts";
 import { loadAgents, type LoadedAgents } from "../agents/load.ts";
-import { missingTools, strayNames, type KnownNames } from "../agents/unknown-references.ts";
+import { missingTools, unknownReferences, type KnownNames } from "../agents/unknown-references.ts";
 import type { Config } from "../config/schema.ts";
 import { codeFindings, slidesFindings } from "./tools.ts";
-import { pythonFindings, pythonSourceOf, sandboxFindings, sandboxOf, spaceOf, unmetDemands } from "./sandbox.ts";
+import {
+  pythonFindings,
+  pythonSourceOf,
+  sandboxFindings,
+  sandboxOf,
+  spaceOf,
+  missingSandboxFeatures,
+} from "./sandbox.ts";
 import { spaceFindings } from "./space.ts";
 import type { Models } from "../models/registry.ts";
 import { findModels } from "../models/discovery/find-models.ts";
@@ -43,7 +50,7 @@ export async function* examineNames(
   };
   for (const agent of agents) {
     if (own.has(agent.id))
-      for (const text of strayNames(agent, known)) yield { grade: "trouble", about: "agents", text };
+      for (const text of unknownReferences(agent, known)) yield { grade: "trouble", about: "agents", text };
   }
   const later = new Set(agents.flatMap((agent) => (own.has(agent.id) ? [] : missingTools(agent, known))));
   if (later.size > 0)
@@ -130,7 +137,7 @@ export async function* examineSandbox(config: Config): AsyncGenerator<Finding> {
     const state = await sandbox.state();
     yield* sandboxFindings(state);
     yield* await spaceFindings(config, { space });
-    for (const text of unmetDemands(agents, state)) yield { grade: "trouble", about: "agents", text };
+    for (const text of missingSandboxFeatures(agents, state)) yield { grade: "trouble", about: "agents", text };
     yield* pythonFindings(await pythonSourceOf(config, sandbox).state());
     yield* await codeFindings(config);
     yield* await slidesFindings(config);

@@ -25,15 +25,15 @@ type KnowledgeDeps = {
   readonly space: Pick<OpenSpace, "checkDisk">;
   readonly log: Log;
   /** False: this process reads no documents. */
-  readonly works: boolean;
+  readonly runsJobs: boolean;
 };
 
 /** Collections of documents, and how passages are found in them. */
 export async function openKnowledge(config: Config, deps: KnowledgeDeps): Promise<OpenKnowledge> {
-  const { store, log, works } = deps;
+  const { store, log, runsJobs } = deps;
   await using opening = createOpening(log);
   const database = store.database.listing;
-  const indexes = opening.add(keepIndexes({ database: store.database.maintenance, log }, works));
+  const indexes = opening.add(keepIndexes({ database: store.database.maintenance, log }, runsJobs));
   const knowledge = opening.add(await openCollections(config, { ...deps, onReady: indexes.wake }));
   const { retrieve } = opening.add(openRetrieval(config, { database, knowledge, log }));
   const retrieval = { retrieve, traces: tracesOf(database.query, knowledge), rerankers: rerankersOf(config) };
@@ -47,7 +47,7 @@ export async function openKnowledge(config: Config, deps: KnowledgeDeps): Promis
 /** Collections as they are configured; what was left over is removed at the start and each hour. */
 async function openCollections(
   config: Config,
-  { store, space, log, works, onReady }: KnowledgeDeps & { readonly onReady: (collectionId: string) => void },
+  { store, space, log, runsJobs, onReady }: KnowledgeDeps & { readonly onReady: (collectionId: string) => void },
 ): Promise<Knowledge> {
   const { fileProof } = store;
   const { rag, data } = config;
@@ -69,7 +69,7 @@ async function openCollections(
     documentBytes: rag.documentMb * megabyte,
     checkDisk: space.checkDisk,
     limits: { bytes: rag.userMb * megabyte, documents: rag.userDocuments },
-    readers: works ? rag.readers : 0,
+    readers: runsJobs ? rag.readers : 0,
     allow: rag.allow,
     onReady,
     refusal:
@@ -78,7 +78,7 @@ async function openCollections(
         : undefined,
     log,
   });
-  if (!works || fileProof === "apart") return knowledge;
+  if (!runsJobs || fileProof === "apart") return knowledge;
   let round = knowledge.sweep();
   const timer = setInterval(() => (round = round.then(() => knowledge.sweep())), hourMs).unref();
   return {

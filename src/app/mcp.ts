@@ -26,11 +26,11 @@ type McpDeps = {
   readonly tasks: Pick<OpenTasks, "source">;
   readonly address: ServerAddress;
   readonly log: Log;
-  readonly works: boolean;
+  readonly runsJobs: boolean;
 };
 
 /** The MCP servers whose tools there are, and how users sign in to them. */
-export function openMcp(config: Config, { store, tasks, address, log, works }: McpDeps): OpenMcp {
+export function openMcp(config: Config, { store, tasks, address, log, runsJobs }: McpDeps): OpenMcp {
   const { database, secret } = store;
   const credentials = createMcpCredentials(database.query, secret);
   const signIns = createSignIns({ credentials, secret, base: address.base });
@@ -41,7 +41,7 @@ export function openMcp(config: Config, { store, tasks, address, log, works }: M
     version,
     environment: plainEnvironment(),
     log,
-    works,
+    runsJobs,
     own: [tasks.source],
     credentialsFor: signIns.credentialsFor,
   });

@@ -1,4 +1,4 @@
-import { isAnothersPort } from "../egress/port-owner.ts";
+import { isOtherUsersPort } from "../egress/port-owner.ts";
 import { type ModelAddresses, modelAddressesOf } from "./model-addresses.ts";
 import { join } from "node:path";
 import { type Config, modelChoiceOf } from "../config/schema.ts";
@@ -48,7 +48,7 @@ type ModelsDeps = {
 /** The models of the configuration, or those that were found here, and the log of what they are asked. */
 export async function openModels(config: Config, { store, rooms, address, log }: ModelsDeps): Promise<OpenedModels> {
   await using opening = createOpening(log);
-  const choice = await chooseModels({ ...modelChoiceOf(config), isAnothers: isAnothersPort });
+  const choice = await chooseModels({ ...modelChoiceOf(config), isAnothers: isOtherUsersPort });
   const costOf = createPrices(config.prices);
   const priced = (record: ModelCallRecord): PricedCall => {
     const { model, inputTokens, outputTokens } = record;

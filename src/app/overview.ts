@@ -1,6 +1,6 @@
 import { describeConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import { shownSetting } from "../config/shown-setting.ts";
+import { redactedSetting } from "../config/shown-setting.ts";
 import type { Services } from "../http/server/services.ts";
 import type { Log } from "../protocol/base/log.ts";
 import { createAuditLog } from "../store/metering/audit-log.ts";
@@ -19,7 +19,7 @@ export function openOverview(
     usage: (question) => readUsage(database.listing.query, question),
     modelHealth: () => readModelHealth(database.listing.query),
     settings: () =>
-      describeConfig(config).map(({ path, value, source }) => ({ path, value: shownSetting(path, value), source })),
+      describeConfig(config).map(({ path, value, source }) => ({ path, value: redactedSetting(path, value), source })),
     audit,
   };
   return { services: { overview }, close: audit.close };

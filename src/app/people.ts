@@ -36,12 +36,12 @@ type PeopleDeps = {
   readonly mcp: Pick<OpenMcp, "signOut">;
   readonly log: Log;
   /** Whether old things are removed and erasures gone on with in this process. */
-  readonly works: boolean;
+  readonly runsJobs: boolean;
 };
 
 /** How long things are kept, what a person may share and take with them, and how they are erased. */
 export function openPeople(config: Config, deps: PeopleDeps): OpenPeople {
-  const { store, runs, log, works } = deps;
+  const { store, runs, log, runsJobs } = deps;
   const database = store.database.listing;
   const { uploads } = deps.uploads;
   // What was uploaded is among a person's data by itself.
@@ -58,7 +58,7 @@ export function openPeople(config: Config, deps: PeopleDeps): OpenPeople {
     collections: deps.knowledge.knowledge.collections,
   });
   const opening = createOpening(log);
-  if (works) {
+  if (runsJobs) {
     opening.add({ close: retention.begin() });
     opening.add({ close: erasures.begin() });
   }

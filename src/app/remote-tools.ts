@@ -23,7 +23,7 @@ type RemoteToolsDeps = {
   readonly address: Pick<ServerAddress, "url">;
   readonly log: Log;
   /** False: this process calls no tools. */
-  readonly works: boolean;
+  readonly runsJobs: boolean;
 };
 
 /** Those that work here beside a server of tools: code runs there, or not at all. */
@@ -38,7 +38,7 @@ function toolsServerFinding({ url, state, reason, tools }: RemoteToolsState): Fi
 }
 
 /** Models that the configuration names for tools and that are not there. */
-export function strayToolModels({ byName }: ToolSettings, hasModel: (name: string) => boolean): string[] {
+export function unknownToolModels({ byName }: ToolSettings, hasModel: (name: string) => boolean): string[] {
   return Object.entries(byName).flatMap(([name, { model }]) =>
     model === undefined || hasModel(model) ? [] : [`tools.${name}.model: there is no model "${model}"`],
   );
@@ -47,9 +47,9 @@ export function strayToolModels({ byName }: ToolSettings, hasModel: (name: strin
 /** The server of tools that the configuration names, if any. */
 export function openToolsServer(
   { tools: { host, port, token }, server }: Config,
-  { models: { relay }, address, log, works }: RemoteToolsDeps,
+  { models: { relay }, address, log, runsJobs }: RemoteToolsDeps,
 ): OpenToolsServer {
-  if (!works || (host === undefined && port === undefined)) return { remote: undefined };
+  if (!runsJobs || (host === undefined && port === undefined)) return { remote: undefined };
   const { origin, hostname } = originOf(host ?? "127.0.0.1", port ?? defaultToolsPort);
   const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
   const remote = createRemoteTools({

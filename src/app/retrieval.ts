@@ -70,6 +70,6 @@ export function sourceTextOf({ documents }: Pick<Knowledge, "documents">) {
 }
 
 /** Of indexes, one keeper works in each process that works at all. */
-export function keepIndexes(parts: Pick<RetrievalParts, "database" | "log">, works: boolean): IndexKeeper {
-  return works ? startIndexKeeper(parts) : { wake: () => {}, close: async () => {} };
+export function keepIndexes(parts: Pick<RetrievalParts, "database" | "log">, runsJobs: boolean): IndexKeeper {
+  return runsJobs ? startIndexKeeper(parts) : { wake: () => {}, close: async () => {} };
 }

@@ -38,14 +38,14 @@ type RunsDeps = {
   readonly webhooks: Pick<OpenWebhooks, "hooksFor">;
   readonly prompts: Pick<LoadedPrompts, "prompts">;
   readonly log: Log;
-  readonly works: boolean;
+  readonly runsJobs: boolean;
   /** How long runs that are at work may take at stop. */
   readonly graceMs: number;
 };
 
 /** Conversations, and the runs that work in them. */
 export async function openRuns(config: Config, deps: RunsDeps): Promise<OpenRuns> {
-  const { store, models, toolsServer, sandbox, prompts, log, works, graceMs } = deps;
+  const { store, models, toolsServer, sandbox, prompts, log, runsJobs, graceMs } = deps;
   const { remote } = toolsServer;
   const service = await createRuns({
     database: store.database,
@@ -68,7 +68,7 @@ export async function openRuns(config: Config, deps: RunsDeps): Promise<OpenRuns
     imageUrl: deps.uploads.uploads.imageUrl,
     sourceText: sourceTextOf(deps.knowledge.knowledge),
     costOf: models.costOf,
-    works,
+    runsJobs,
     hooksFor: deps.webhooks.hooksFor,
     log,
   });

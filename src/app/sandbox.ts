@@ -29,10 +29,10 @@ export type OpenSandbox = SandboxSource & {
 /** The sandbox of a server. With `works` it is tried at once, while the rest starts; whoever needs it waits for it. */
 export function openSandbox(
   config: Config,
-  { space: { space }, works }: { readonly space: { readonly space: Space }; readonly works: boolean },
+  { space: { space }, runsJobs }: { readonly space: { readonly space: Space }; readonly runsJobs: boolean },
 ): OpenSandbox {
   const sandbox = sandboxOf(config, space);
-  if (works) void sandbox.state();
+  if (runsJobs) void sandbox.state();
   return {
     ...sandbox,
     findings: async () => sandboxFindings(await sandbox.state()),
@@ -130,7 +130,7 @@ export function sandboxFindings(state: SandboxState): Finding[] {
 }
 
 /** The agents whose code is refused here, a sentence each. */
-export function unmetDemands(agents: AgentRegistry, state: SandboxState): string[] {
+export function missingSandboxFeatures(agents: AgentRegistry, state: SandboxState): string[] {
   return agents.list().flatMap((agent) => unmetDemand(agent, state) ?? []);
 }
 

@@ -57,7 +57,7 @@ export async function startToolsServer(
   const { prompts } = await loadPrompts({ folder: config.prompts, log });
   const relay = createModelRelay(relayWire);
   const web = webToolsOf(config, promptFiller(prompts, "websearch_answer"));
-  const ownTools = ownToolsOf(config, { sandbox, workspaces, relay, prompts, web, works: true });
+  const ownTools = ownToolsOf(config, { sandbox, workspaces, relay, prompts, web, runsJobs: true });
   const userTools = await loadUserTools(config.tools.folder, { taken: ownTools });
   const all = createToolRegistry([...ownTools, ...userTools.tools], [], { settings: toolSettingsOf(config.tools) });
   // What works on tables, or by rights that are known elsewhere, stays where these are.

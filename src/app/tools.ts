@@ -20,7 +20,7 @@ import { nanocoderMissing } from "../tools/code/python-coder/nanocoder.ts";
 import type { OpenKnowledge } from "./knowledge.ts";
 import type { OpenMcp } from "./mcp.ts";
 import type { OpenedModels } from "./models.ts";
-import { type OpenToolsServer, strayToolModels, withoutSandboxed } from "./remote-tools.ts";
+import { type OpenToolsServer, unknownToolModels, withoutSandboxed } from "./remote-tools.ts";
 import { pythonSourceOf, sandboxLimitsOf } from "./sandbox.ts";
 import type { OpenTaiga } from "./taiga.ts";
 import type { OpenWebTools } from "./web-tools.ts";
@@ -49,7 +49,7 @@ type ToolsDeps = {
   readonly taiga: Pick<OpenTaiga, "tools" | "rights">;
   readonly toolsServer: Pick<OpenToolsServer, "remote">;
   /** Whether commands may run in this process. */
-  readonly works: boolean;
+  readonly runsJobs: boolean;
 };
 
 /** All tools: built in, of the operator's files, of other systems, of MCP servers, of a server of tools. */
@@ -75,7 +75,7 @@ export async function openTools(config: Config, deps: ToolsDeps): Promise<OpenTo
     tools,
     names: () => [...tools.list(), ...here].map(({ name }) => name),
     problems: userTools.problems,
-    strayModels: (hasModel) => strayToolModels(settings, hasModel),
+    strayModels: (hasModel) => unknownToolModels(settings, hasModel),
     services: { tools },
     findings: () => codeFindings(config),
   };
@@ -91,18 +91,18 @@ export type OwnToolsDeps = {
   /** Those of `web-tools.ts`. */
   readonly web: readonly Tool[];
   /** Whether commands may run in this process. */
-  readonly works: boolean;
+  readonly runsJobs: boolean;
 };
 
 /** The tools that are built in, as the configuration wants them. */
 export function ownToolsOf(
   config: Config,
-  { sandbox, workspaces, relay, retrieve, prompts, web, works }: OwnToolsDeps,
+  { sandbox, workspaces, relay, retrieve, prompts, web, runsJobs }: OwnToolsDeps,
 ): readonly Tool[] {
   const { mode, nanocoder, nanocoderTimeout } = config.tools.python_coder;
   const python = pythonSourceOf(config, sandbox);
   // What it has stands in descriptions of tools; nobody waits for it.
-  if (works) void python.state();
+  if (runsJobs) void python.state();
   const limits = sandboxLimitsOf(config.sandbox);
   const place = { sandbox, workspaces, limits, hosts: config.sandbox.network.allow, searchPath: searchPath() };
   const code = codeTools({

@@ -29,11 +29,11 @@ type UploadsDeps = {
   readonly space: Pick<OpenSpace, "checkDisk">;
   readonly log: Log;
   /** False: this process removes none. */
-  readonly works: boolean;
+  readonly runsJobs: boolean;
 };
 
 /** The files that people hand over. */
-export function openUploads(config: Config, { store, space, log, works }: UploadsDeps): OpenUploads {
+export function openUploads(config: Config, { store, space, log, runsJobs }: UploadsDeps): OpenUploads {
   const { fileMb, userMb, userFiles } = config.uploads;
   const uploads = createUploads({
     database: store.database,
@@ -47,7 +47,7 @@ export function openUploads(config: Config, { store, space, log, works }: Upload
         ? "This node's data directory is not that of the others, so it can't work with files of theirs."
         : undefined,
   });
-  const close = works && store.fileProof === "shared" ? beginRemovingUploads(uploads, log) : async () => {};
+  const close = runsJobs && store.fileProof === "shared" ? beginRemovingUploads(uploads, log) : async () => {};
   return { uploads, services: { uploads }, close };
 }
 

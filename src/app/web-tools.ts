@@ -4,7 +4,7 @@ import type { Config } from "../config/schema.ts";
 import type { Tool } from "../protocol/agents/tools.ts";
 import { brave } from "../tools/web/brave.ts";
 import { fetchPageTool } from "../tools/web/fetch-page.ts";
-import { createPace } from "../tools/web/rate-limiter.ts";
+import { createRateLimiter } from "../tools/web/rate-limiter.ts";
 import { createPageReader } from "../tools/web/read-page.ts";
 import type { SearchProvider } from "../tools/web/search-provider.ts";
 import { createSearchWeb } from "../tools/web/search-web.ts";
@@ -87,5 +87,5 @@ function providersOf(settings: WebsearchSettings): SearchProvider[] {
 }
 
 function paceOf(requestsPerSecond: number) {
-  return createPace({ gapMs: 1000 / requestsPerSecond, atOnce });
+  return createRateLimiter({ gapMs: 1000 / requestsPerSecond, atOnce });
 }

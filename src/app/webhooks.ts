@@ -18,15 +18,15 @@ type WebhooksDeps = {
   readonly store: Pick<Store, "database">;
   readonly log: Log;
   /** False: this process delivers nothing. */
-  readonly works: boolean;
+  readonly runsJobs: boolean;
 };
 
 /** Who is told of what happens here. */
 export function openWebhooks(
   { webhooks: hooks }: Config,
-  { store: { database }, log, works }: WebhooksDeps,
+  { store: { database }, log, runsJobs }: WebhooksDeps,
 ): OpenWebhooks {
-  const delivery = works ? startWebhooks({ database, hooks, log }) : undefined;
+  const delivery = runsJobs ? startWebhooks({ database, hooks, log }) : undefined;
   return {
     hooksFor: (event) => hooks.filter(({ events }) => events.includes(event)).map(({ name }) => name),
     services: { hooks: hooks.map(({ name }) => name) },

@@ -49,12 +49,12 @@ type WorkspacesDeps = {
   readonly rooms: Pick<OpenedRooms, "templateFor">;
   readonly log: Log;
   /** False: this process removes and counts nothing. */
-  readonly works: boolean;
+  readonly runsJobs: boolean;
 };
 
 /** The files of threads. */
 export function openWorkspaces(config: Config, deps: WorkspacesDeps): OpenWorkspaces {
-  const { store, space, sandbox, uploads, rooms, log, works } = deps;
+  const { store, space, sandbox, uploads, rooms, log, runsJobs } = deps;
   const { fileProof } = store;
   const withoutUploads = workspacesOf(config, {
     fileProof,
@@ -64,7 +64,7 @@ export function openWorkspaces(config: Config, deps: WorkspacesDeps): OpenWorksp
   });
   const workspaces = withAttachedFiles(withoutUploads, { uploads: uploads.uploads, database: store.database, log });
   const opening = createOpening(log);
-  if (works && fileProof === "shared") {
+  if (runsJobs && fileProof === "shared") {
     const database = store.database.listing;
     opening.add({ close: beginRemovingFiles(workspaces, { database, log }) });
     opening.add({ close: space.totals.begin(workspaces, { query: database.query, log }) });

@@ -4,13 +4,13 @@ export const brokenPipe = 141;
 const reader = new AbortController();
 
 /** Fires when whoever read standard output has gone. */
-export const readerGone: AbortSignal = reader.signal;
+export const outputClosed: AbortSignal = reader.signal;
 
 /**
  * Lets a command go on when whoever reads it leaves early, as in `colloquy runs | head -1`: what it says then is lost. One
- * that would go on for long looks at `readerGone`.
+ * that would go on for long looks at `outputClosed`.
  */
-export function outliveReader(): void {
+export function ignoreClosedOutput(): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") throw error;
@@ -19,11 +19,11 @@ export function outliveReader(): void {
 }
 
 /** The same for a server, which also a full disk behind its output must not end. */
-export function outliveOutput(): void {
+export function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 }
 
 /** Says something on standard output that must be read; false if nobody does. */
-export function sayToReader(text: string): Promise<boolean> {
+export function writeOutput(text: string): Promise<boolean> {
   return new Promise((resolve) => process.stdout.write(`${text}\n`, (error) => resolve(!error)));
 }

@@ -17,13 +17,13 @@ const startingMs = 15_000;
 
 export type ConnectOptions = {
   /** A server that is started here takes runs. */
-  readonly works: boolean;
+  readonly runsJobs: boolean;
   /** What it logs would stand in the middle of the screen: it goes into this file of the data directory. */
   readonly logFile?: string;
 };
 
 /** The server that holds the data directory, or one started here for as long as the command takes. */
-export async function connect(config: Config, { works, logFile }: ConnectOptions): Promise<ServerConnection> {
+export async function connect(config: Config, { runsJobs, logFile }: ConnectOptions): Promise<ServerConnection> {
   const running = await findServer(config);
   if (running) return { server: running, isOwn: false, close: async () => {} };
   // Whoever is in another folder than yesterday would wonder where everything is.
@@ -43,7 +43,7 @@ export async function connect(config: Config, { works, logFile }: ConnectOptions
     console.error("No server is running: starting one for this command.");
   const colloquy = await startColloquy(
     { ...config, server: { ...config.server, host: "127.0.0.1", port: 0 } },
-    { log, works, onStep: (text) => console.error(text) },
+    { log, runsJobs, onStep: (text) => console.error(text) },
   );
   return { server: { url: colloquy.url, token: colloquy.token }, isOwn: true, close: colloquy.stop };
 }

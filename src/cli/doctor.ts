@@ -1,4 +1,4 @@
-import { isAnothersPort } from "../egress/port-owner.ts";
+import { isOtherUsersPort } from "../egress/port-owner.ts";
 import { join } from "node:path";
 import { styleText } from "node:util";
 import type { Finding } from "../protocol/people/overview.ts";
@@ -6,7 +6,7 @@ import { loadAgents } from "../agents/load.ts";
 import { loadPrompts, promptFiller } from "../agents/load-prompts.ts";
 import { createClient } from "../client/client.ts";
 import { findServer } from "./connect.ts";
-import { shownSetting } from "../config/shown-setting.ts";
+import { redactedSetting } from "../config/shown-setting.ts";
 import { describeConfig, loadConfig } from "../config/load.ts";
 import { modelChoiceOf, type Config } from "../config/schema.ts";
 import { relayWire } from "../http/dialects/chat-completions/relay-wire.ts";
@@ -60,7 +60,7 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
   const set = describeConfig(config).filter(({ source }) => source !== "default");
   yield { grade: "ok", about: "config", text: `${config.file ?? "no file"}; ${set.length} values set` };
   for (const { path, value, source } of set)
-    yield { grade: "ok", about: "config", text: `${path} = ${shownSetting(path, value)}  (${source})` };
+    yield { grade: "ok", about: "config", text: `${path} = ${redactedSetting(path, value)}  (${source})` };
 
   const prompts = await loadPrompts({ folder: config.prompts });
   const relay = createModelRelay(relayWire);
@@ -72,7 +72,7 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
     prompts: prompts.prompts,
     web: webToolsOf(config, promptFiller(prompts.prompts, "websearch_answer")),
     retrieve: () => Promise.reject(new Error("doctor finds no passages")),
-    works: false,
+    runsJobs: false,
   });
   const tools = await loadUserTools(config.tools.folder, { taken: ownTools });
   const agents = await loadAgents({ folder: config.agents });
@@ -89,7 +89,7 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
   };
   const servers = Object.keys(config.mcpServers);
   if (servers.length > 0) yield { grade: "ok", about: "mcp", text: `configured: ${servers.join(", ")}` };
-  const choice = await chooseModels({ ...modelChoiceOf(config), isAnothers: isAnothersPort });
+  const choice = await chooseModels({ ...modelChoiceOf(config), isAnothers: isOtherUsersPort });
   yield { grade: "ok", about: "tools", text: [...ownTools, ...tools.tools].map(({ name }) => name).join(", ") };
   yield* examineWrites(tools.tools);
   yield* examineAllowances(config.approval, agents.agents.list());

@@ -4,7 +4,7 @@ import { stopSignal } from "./stop-signal.ts";
 import { postgresOf } from "../app/store.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import { sayToReader } from "./closed-pipe.ts";
+import { writeOutput } from "./closed-pipe.ts";
 import { ColloquyError, Conflict, InvalidInput } from "../protocol/base/errors.ts";
 import type { Database } from "../store/driver/database.ts";
 import { exportAll } from "../store/moving/export.ts";
@@ -41,7 +41,7 @@ export async function importFrom(folder: string | undefined): Promise<number> {
 
 /** Whoever moves data must learn that it arrived: that nobody reads it is a failure. */
 async function report(text: string): Promise<number> {
-  if (await sayToReader(text)) return 0;
+  if (await writeOutput(text)) return 0;
   throw new ColloquyError("output_closed", 500, `Standard output was closed. ${text}`);
 }
 

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import type { Client } from "../client/client.ts";
 import { answerCommand, askPerson, describeQuestion, type Terminal } from "./ask-person.ts";
-import { brokenPipe, readerGone } from "./closed-pipe.ts";
+import { brokenPipe, outputClosed } from "./closed-pipe.ts";
 import { createTeller, type OutputPiece, type Teller } from "./run-text.ts";
 import { ColloquyError } from "../protocol/base/errors.ts";
 import type { RunEvent } from "../protocol/threads/events.ts";
@@ -43,7 +43,7 @@ export function processOutput(json: boolean, { isOwn }: { readonly isOwn: boolea
   const terminal = { input, output: stderr, interrupt };
   return {
     ...{ answer: stdout, notes: stderr, json },
-    ...(isOwn ? {} : { gone: readerGone }),
+    ...(isOwn ? {} : { gone: outputClosed }),
     ...(!json && stderr.isTTY ? { quietMs: 10_000 } : {}),
     ...(!json && input.isTTY && stderr.isTTY ? { terminal } : {}),
   };

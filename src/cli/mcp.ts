@@ -1,5 +1,5 @@
 import { connect, findServer } from "./connect.ts";
-import { readerGone } from "./closed-pipe.ts";
+import { outputClosed } from "./closed-pipe.ts";
 import { bridgeMcp } from "../client/mcp-bridge.ts";
 import { stopSignal } from "./stop-signal.ts";
 import { loadConfig } from "../config/load.ts";
@@ -10,10 +10,10 @@ import { loadConfig } from "../config/load.ts";
  */
 export async function serveMcp(): Promise<number> {
   const config = loadConfig();
-  const { server, close } = await connect(config, { works: true });
+  const { server, close } = await connect(config, { runsJobs: true });
   try {
     void stopSignal().then(() => process.stdin.destroy());
-    readerGone.addEventListener("abort", () => process.stdin.destroy());
+    outputClosed.addEventListener("abort", () => process.stdin.destroy());
     let isFirst = true;
     const locate = async () => {
       const known = isFirst ? server : ((await findServer(config)) ?? server);

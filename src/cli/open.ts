@@ -13,7 +13,7 @@ export async function openPage(): Promise<number> {
   const config = loadConfig();
   if (config.auth.mode !== "local")
     throw new Conflict("No link needed: with auth.mode accounts, people log in.", { code: "no_links" });
-  const { server, isOwn, close } = await connect(config, { works: false });
+  const { server, isOwn, close } = await connect(config, { runsJobs: false });
   try {
     const { code, expiresAt } = await createAccountClient(server).makeOpenCode();
     const link = openLink(config, isOwn ? configuredUrl(config) : server.url, code);

@@ -21,7 +21,7 @@ export type RunPromptOptions = {
 export async function runPrompt({ message, agent, thread, json, onOutage }: RunPromptOptions): Promise<number> {
   const content = message || (process.stdin.isTTY ? "" : await readInput());
   if (!content.trim()) throw new InvalidInput('Enter a message, for example: colloquy run "add a task to buy milk"');
-  const { server, isOwn, close } = await connect(loadConfig(), { works: true });
+  const { server, isOwn, close } = await connect(loadConfig(), { runsJobs: true });
   const client = createClient(server);
   try {
     const threadId = thread ?? (await client.createThread({ title: content.slice(0, 80) })).id;

@@ -26,7 +26,7 @@ export type RunListOptions = {
 /** `colloquy runs`: which there are, and the command that goes on with each that waits or has not come to its end. */
 export async function listRuns({ all, status, limit = "20" }: RunListOptions): Promise<number> {
   const filter = all || status !== undefined ? { status: statusIn(status), limit: limitIn(limit) } : undefined;
-  const { server, close } = await connect(loadConfig(), { works: false });
+  const { server, close } = await connect(loadConfig(), { runsJobs: false });
   try {
     const client = createClient(server);
     return await (filter ? listNewest(client, filter) : listLive(client));
@@ -111,7 +111,7 @@ export async function answer(
     throw new InvalidInput(
       "colloquy answer <question> <decision>   (allow, deny; continue, stop; done, failed, retry; answer --text, decline; retry, model --text, stop). Run `colloquy runs` to see open questions.",
     );
-  const { server, isOwn, close } = await connect(loadConfig(), { works: true });
+  const { server, isOwn, close } = await connect(loadConfig(), { runsJobs: true });
   try {
     const client = createClient(server);
     const question = (await client.questions()).find(({ id }) => id === questionId);
@@ -158,7 +158,7 @@ export async function fork([id, step]: readonly string[], { json, ...changes }: 
 
 /** Tells what has begun until it ends or waits; Ctrl+C cancels it. */
 async function followBegun(json: boolean, begin: (client: Client) => Promise<StartedRun>): Promise<number> {
-  const { server, isOwn, close } = await connect(loadConfig(), { works: true });
+  const { server, isOwn, close } = await connect(loadConfig(), { runsJobs: true });
   try {
     const client = createClient(server);
     const { id, threadId, cursor } = await begin(client);

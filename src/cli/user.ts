@@ -104,7 +104,7 @@ export async function user([verb = "", subject]: readonly string[], options: Use
   if (verb !== "list" && (!act || subject === undefined)) throw new InvalidInput(usage);
   const config = loadConfig();
   // Whoever works on runs of theirs has to be there.
-  const { server, close } = await connect(config, { works: verb === "erase" });
+  const { server, close } = await connect(config, { runsJobs: verb === "erase" });
   try {
     const { users } = createClient(server);
     if (act) await act(users, subject!, { ...options, config });

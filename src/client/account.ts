@@ -77,7 +77,7 @@ export function createAccountClient(server: ServerAccess): AccountClient {
 }
 
 /** Turns the code of a link into a key for this browser. */
-export function enterByCode(server: ServerAccess, code: string): Promise<BrowserKey> {
+export function logInByCode(server: ServerAccess, code: string): Promise<BrowserKey> {
   return askJson(server, "/api/auth/open", { method: "POST", body: { code } });
 }
 

@@ -1,4 +1,4 @@
-import type { BroughtFile, FileView } from "../protocol/threads/files.ts";
+import type { UploadedFile, FileView } from "../protocol/threads/files.ts";
 import { ask, askJson, encodedPath, queryOf, type ServerAccess } from "./request.ts";
 
 export type FileList = { readonly data: readonly FileView[]; readonly more: boolean };
@@ -8,7 +8,7 @@ export type WorkspaceFileClient = {
   /** Each folder before what is in it. */
   list(options?: { readonly under?: string; readonly depth?: number }, signal?: AbortSignal): Promise<FileList>;
   download(path: string, signal?: AbortSignal): Promise<Uint8Array>;
-  upload(path: string, content: string | Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<BroughtFile>;
+  upload(path: string, content: string | Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<UploadedFile>;
   /** A file, or a folder with all that is in it. */
   remove(path: string, signal?: AbortSignal): Promise<void>;
 };
@@ -18,14 +18,14 @@ export type FileClient = {
   at(threadId: string): WorkspaceFileClient;
   list(threadId: string, options?: Parameters<WorkspaceFileClient["list"]>[0], signal?: AbortSignal): Promise<FileList>;
   download(file: FilePlace, signal?: AbortSignal): Promise<Uint8Array>;
-  upload(file: FilePlace, content: string | Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<BroughtFile>;
+  upload(file: FilePlace, content: string | Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<UploadedFile>;
   remove(file: FilePlace, signal?: AbortSignal): Promise<void>;
 };
 
 export type FilePlace = { readonly threadId: string; readonly path: string };
 
 export function createFileClient(server: ServerAccess): FileClient {
-  const at = (threadId: string) => createFilesAt(server, `/api/threads/${threadId}/files`);
+  const at = (threadId: string) => createWorkspaceFileClient(server, `/api/threads/${threadId}/files`);
   return {
     at,
     list: (threadId, options, signal) => at(threadId).list(options, signal),
@@ -36,7 +36,7 @@ export function createFileClient(server: ServerAccess): FileClient {
 }
 
 /** `root`: the route that lists them. */
-export function createFilesAt(server: ServerAccess, root: string): WorkspaceFileClient {
+export function createWorkspaceFileClient(server: ServerAccess, root: string): WorkspaceFileClient {
   const placeOf = (path: string) => `${root}/${encodedPath(path)}`;
   return {
     list: (options = {}, signal) => askJson(server, root + queryOf(options), { signal }),

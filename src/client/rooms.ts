@@ -13,7 +13,7 @@ import type { RunEvent } from "../protocol/threads/events.ts";
 import type { MessageContent, Item } from "../protocol/threads/items.ts";
 import type { DecisionInput, ItemPageQuery } from "./decisions.ts";
 import { type EventWithCursor, followEvents, type FollowOptions } from "./events.ts";
-import { createFilesAt, type WorkspaceFileClient } from "./files.ts";
+import { createWorkspaceFileClient, type WorkspaceFileClient } from "./files.ts";
 import { ask, type ClientRequest, askJson, askList, queryOf, type ServerAccess } from "./request.ts";
 
 /** What happens in it, and who of its people looks at it. */
@@ -83,7 +83,7 @@ export function createRoomClient(server: ServerAccess): RoomClient {
     async decide(id, question, input, signal) {
       await ask(server, `/api/rooms/${id}/decisions/${question}`, { method: "POST", body: input, signal });
     },
-    files: (id) => createFilesAt(server, `/api/rooms/${id}/files`),
+    files: (id) => createWorkspaceFileClient(server, `/api/rooms/${id}/files`),
     get: (id, signal) => json(`/${id}`, { signal }),
     say: (id, message, signal) => post(`/${id}/messages`, { id: newId(), ...message }, signal),
     interrupt: (id, agent, signal) => post(`/${id}/interrupt`, agent === undefined ? {} : { agent }, signal),

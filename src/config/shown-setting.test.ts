@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../../test/pglite.ts";
-import { shownSetting } from "./shown-setting.ts";
+import { redactedSetting } from "./shown-setting.ts";
 import { describeConfig, loadConfig } from "./load.ts";
 
 test("of a webhook only its origin is shown, since its path is often its password", () => {
@@ -27,7 +27,7 @@ models:
 `;
   writeFileSync(join(cwd, "colloquy.yaml"), yaml);
   const lines = describeConfig(loadConfig({ env: {}, cwd })).map(
-    ({ path, value }) => `${path} = ${shownSetting(path, value)}`,
+    ({ path, value }) => `${path} = ${redactedSetting(path, value)}`,
   );
   assert.doesNotMatch(lines.join("\n"), /-token/);
   assert(lines.includes("webhooks[0].url = https://hooks.example.com:8443/…"), lines.join("\n"));
@@ -35,7 +35,7 @@ models:
 });
 
 test("what is no address is shown as it is", () => {
-  assert.equal(shownSetting("server.port", 8000), "8000");
-  assert.equal(shownSetting("data", "./data?x"), "./data?x");
-  assert.equal(shownSetting("webhooks[0].url", "http://[broken"), "…");
+  assert.equal(redactedSetting("server.port", 8000), "8000");
+  assert.equal(redactedSetting("data", "./data?x"), "./data?x");
+  assert.equal(redactedSetting("webhooks[0].url", "http://[broken"), "…");
 });

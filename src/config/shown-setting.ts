@@ -1,5 +1,5 @@
 /** A setting as a person may see it: of a webhook's address, and of one with a query, only where it leads. */
-export function shownSetting(path: string, value: unknown): string {
+export function redactedSetting(path: string, value: unknown): string {
   if (typeof value !== "string" || !/^https?:\/\//i.test(value)) return String(value);
   const url = URL.parse(value);
   // What can't be read can't be cut either.

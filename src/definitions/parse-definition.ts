@@ -27,7 +27,7 @@ const providers = modelConfigSchema.options.flatMap(({ shape: { provider } }) =>
   provider instanceof z.ZodLiteral ? [...provider.values] : [],
 );
 /** In the head of a request. */
-export const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
+export const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 const programsHint =
   "Set definitions.programs (COLLOQUY_DEFINITIONS__PROGRAMS=admins) to allow it, or put this into colloquy.yaml.";
 
@@ -108,7 +108,7 @@ function ownProblems(
   for (const key of ["baseUrl", "url"])
     if (isRefusedHost(definition[key])) problems.push({ path: key, message: refusedHost });
   for (const [path, text] of headerTexts(definition))
-    if (!sendable.test(text))
+    if (!headerValue.test(text))
       problems.push({ path, message: "has a line break or another character that can't be sent: copy it again" });
   for (const key of ["apiKey", "baseUrl", "url", "headers", "env", "auth"])
     if (/\$\{[A-Za-z_]/.test(JSON.stringify(definition[key]) ?? ""))

@@ -2,7 +2,7 @@ import { Agent, type Dispatcher } from "undici";
 import { ColloquyError, messageOf, Unavailable } from "../protocol/base/errors.ts";
 import { addressesOf, type ResolveHost } from "./addresses.ts";
 import { responseOf } from "./answer-response.ts";
-import { isOfConnecting } from "./connecting.ts";
+import { isConnectError } from "./connecting.ts";
 import { type EgressResponse, EgressExchange, type PendingExchange } from "./exchange.ts";
 import { guardedConnector } from "./guarded-connector.ts";
 import { type RedirectHop, isRedirect, nextHop, parseUrl } from "./hops.ts";
@@ -77,7 +77,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
       late: () => new Unavailable(`${host} gave no whole answer within ${timeoutMs} ms.`, { code: "timeout" }),
       failed: (error, isAnswered) => {
         if (error instanceof ColloquyError) return error;
-        return failure(host, error, { isSent: isAnswered || !isOfConnecting(error), timeoutMs });
+        return failure(host, error, { isSent: isAnswered || !isConnectError(error), timeoutMs });
       },
     });
     const request = {

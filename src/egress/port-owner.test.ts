@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
 import { skipStranger, stranger } from "../../test/left-out.ts";
-import { isAnothersPort, listenersAt } from "./port-owner.ts";
+import { isOtherUsersPort, listenersAt } from "./port-owner.ts";
 
 const head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode";
 const line = (address: string, state: string, uid: number) =>
@@ -18,10 +18,10 @@ test("who listens at a port is told from who is only connected to it, over IPv4 
 });
 
 test("a service's and root's port is nobody's, one of another person is", async () => {
-  const of = (uid: number) => isAnothersPort(11_434, async () => line("0100007F:2CAA", "0A", uid));
+  const of = (uid: number) => isOtherUsersPort(11_434, async () => line("0100007F:2CAA", "0A", uid));
   for (const uid of [0, 113, 999, 65_534, process.geteuid!()]) assert.equal(await of(uid), false, String(uid));
   assert.equal(await of(54_321), true);
-  assert.equal(await isAnothersPort(11_434, async () => ""), false, "what can't be told is not refused");
+  assert.equal(await isOtherUsersPort(11_434, async () => ""), false, "what can't be told is not refused");
 });
 
 test("a port that another user of this machine has taken", { skip: skipStranger }, async () => {
@@ -33,12 +33,12 @@ test("a port that another user of this machine has taken", { skip: skipStranger 
   });
   try {
     const [port] = await once(child.stdout, "data");
-    assert.equal(await isAnothersPort(Number(String(port))), true);
+    assert.equal(await isOtherUsersPort(Number(String(port))), true);
   } finally {
     child.kill();
   }
   const own = createServer().listen(0, "127.0.0.1");
   await once(own, "listening");
-  assert.equal(await isAnothersPort((own.address() as AddressInfo).port), false);
+  assert.equal(await isOtherUsersPort((own.address() as AddressInfo).port), false);
   own.close();
 });

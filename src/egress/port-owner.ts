@@ -10,7 +10,7 @@ const unknownUid = 65_534;
  * Whether another person of this machine listens at a port of it, so that what is found there without being configured is not
  * to be trusted. False for root, for services, and where the system can't tell.
  */
-export async function isAnothersPort(port: number, readTables = readKernelTables): Promise<boolean> {
+export async function isOtherUsersPort(port: number, readTables = readKernelTables): Promise<boolean> {
   const own = process.geteuid?.();
   if (own === undefined) return false;
   const uids = listenersAt(port, await readTables());

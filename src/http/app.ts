@@ -8,11 +8,11 @@ import { newId } from "../protocol/base/ids.ts";
 import { createAuthenticate } from "./server/auth.ts";
 import {
   type AuthenticatedRequest,
-  warnOfEnd,
+  announceKeyExpiry,
   createEntrance,
   type Entrance,
   servicesFor,
-  letIn,
+  authorize,
 } from "./server/entry.ts";
 import { auditRequest } from "./server/audit.ts";
 import { bodyOptions, fewBounds, boundBodies, connectionBounds } from "./server/body-bounds.ts";
@@ -154,8 +154,8 @@ function addRoute(
         // At once, instead of a wait for a database that does not answer.
         if (unready) throw new Unavailable(unready.message, { code: unready.code, retryAfterSeconds: 5 });
         const entry = await entrance(request, reply, endpoint.open?.(request) ?? false);
-        if (entry) warnOfEnd(reply, entry);
-        request.setDecorator("entry", entry && { ...entry, caller: letIn(entry.caller, endpoint.needs) });
+        if (entry) announceKeyExpiry(reply, entry);
+        request.setDecorator("entry", entry && { ...entry, caller: authorize(entry.caller, endpoint.needs) });
         endpoint.admit?.(request, services);
       },
       preValidation: (request, _reply, done) => {

@@ -1,7 +1,7 @@
 import type { Log } from "../protocol/base/log.ts";
 import { messageOf } from "../protocol/base/errors.ts";
 import type { Embedder } from "../protocol/knowledge/chunks.ts";
-import { documentsWithUnfound, removeUnfound } from "../store/knowledge/chunks.ts";
+import { documentsWithUnsearchableChunks, removeUnsearchableChunks } from "../store/knowledge/chunks.ts";
 import { existingCollections } from "../store/knowledge/collections.ts";
 import { filesOfDocuments, getDocument } from "../store/knowledge/documents.ts";
 import { type Collections, type CollectionsOptions, createCollections } from "./documents/collections.ts";
@@ -85,8 +85,8 @@ export async function createKnowledge(options: KnowledgeOptions): Promise<Knowle
     async sweep() {
       try {
         await collections.finishRemovals();
-        for (const id of await documentsWithUnfound(database.query))
-          while ((await removeUnfound(database.query, id)) > 0);
+        for (const id of await documentsWithUnsearchableChunks(database.query))
+          while ((await removeUnsearchableChunks(database.query, id)) > 0);
         await files.sweep({
           collections: (ids) => existingCollections(database.query, ids),
           documents: (ids) => filesOfDocuments(database.query, ids),

@@ -3,7 +3,7 @@ import { type AccountLink, linkToken, readLinkToken, removeResets, useLink } fro
 import type { Database } from "../store/driver/database.ts";
 import { addMember } from "../store/people/groups.ts";
 import { addFailure, blockedSeconds, forgetFailures, type LoginSubject } from "../store/people/login-failures.ts";
-import { createMemory } from "../store/people/recent-lookups.ts";
+import { createLookupCache } from "../store/people/recent-lookups.ts";
 import { claimOwner, createUser, existingUser, findPassword, setPassword, type User } from "../store/people/users.ts";
 import {
   createWebSession,
@@ -82,7 +82,7 @@ export type AccountsOptions = {
 
 export function createAccounts({ query, transaction }: Database, options: AccountsOptions): Accounts {
   const { secret, signup, passwords, tokens, oidc, tokenLifeMs } = options;
-  const memory = createMemory(async (token) => {
+  const memory = createLookupCache(async (token) => {
     const content = await tokens.read(token);
     const user = content && (await findWebSession(query, content.sessionId));
     return user && { user, ...content };

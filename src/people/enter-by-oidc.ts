@@ -18,7 +18,7 @@ export type OidcMapping = {
 };
 
 /** The account of a person whom the provider knows, with the groups and the role that it has for them now. */
-export function enterByOidc({ transaction }: Database, mapping: OidcMapping) {
+export function logInByOidc({ transaction }: Database, mapping: OidcMapping) {
   const { allowedGroups, adminGroups, signup } = mapping;
   return async ({ groups, ...newcomer }: OidcUser, userId?: string): Promise<User> => {
     const isIn = (wanted: readonly string[]) => groups.some((group) => wanted.includes(group));

@@ -1,7 +1,7 @@
 import type { ErasureStep } from "../protocol/people/accounts.ts";
 import type { Knowledge } from "../knowledge/knowledge.ts";
 import type { Uploads } from "../knowledge/uploads/uploads.ts";
-import { type Caller, serverFor } from "../protocol/base/callers.ts";
+import { type Caller, serverCaller } from "../protocol/base/callers.ts";
 import { messageOf } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
 import type { PersonErasure } from "../run/threads/erase-person.ts";
@@ -85,7 +85,7 @@ export function createErasures(parts: ErasureParts): Erasures & { begin(): () =>
 
   const callerFor = async (userId: string): Promise<Caller | undefined> => {
     const user = await findUser(query, userId);
-    return user && serverFor(user);
+    return user && serverCaller(user);
   };
 
   async function removeCollections({ userId }: Person): Promise<void> {

@@ -1,6 +1,6 @@
 import { createLink, linkToken, readLinkToken, removeOldLinks, useLink } from "../store/people/account-links.ts";
 import type { Database } from "../store/driver/database.ts";
-import { createMemory } from "../store/people/recent-lookups.ts";
+import { createLookupCache } from "../store/people/recent-lookups.ts";
 import {
   createWebSession,
   endWebSession,
@@ -30,7 +30,7 @@ export function createLocalLogins(
   { query, transaction }: Database,
   { secret, owner, lifeMs }: { readonly secret: string; readonly owner: Pick<User, "id">; readonly lifeMs: number },
 ): LocalLogins {
-  const memory = createMemory(async (token) => {
+  const memory = createLookupCache(async (token) => {
     const sessionId = readSignedId(secret, purpose, token.slice(browserKeyPrefix.length));
     const user = sessionId === undefined ? undefined : await findWebSession(query, sessionId);
     return user && sessionId !== undefined && user.id === owner.id ? { user, sessionId } : undefined;

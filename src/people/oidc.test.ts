@@ -13,7 +13,7 @@ import type { Database } from "../store/driver/database.ts";
 import { migrate } from "../store/schema/migrate.ts";
 import { openDatabase } from "../store/driver/open.ts";
 import { createOidcLogin, type OidcSettings } from "./oidc.ts";
-import { enterByOidc, type OidcMapping } from "./enter-by-oidc.ts";
+import { logInByOidc, type OidcMapping } from "./enter-by-oidc.ts";
 
 let database: Database;
 let provider: IdentityProvider;
@@ -44,7 +44,7 @@ async function serveWith(mapping: Partial<OidcMapping> = {}, settings: Partial<O
       groupsClaim: "groups",
       ...settings,
     },
-    { secret, enter: enterByOidc(database, { ...anybody, ...mapping }) },
+    { secret, enter: logInByOidc(database, { ...anybody, ...mapping }) },
   );
   const server = await serveAccounts(database, { oidc, signup: "open" });
   closing.push(server.close, oidc.close);

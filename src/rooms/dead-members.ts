@@ -14,7 +14,7 @@ const lasting: Readonly<Record<string, string>> = {
 const restMs = 600_000;
 
 /** The failure of a member's model in words of the member's own configuration; anything else as it is. */
-export function namedFailure({ id, model }: AgentDefinition, error: unknown): unknown {
+export function explainMemberFailure({ id, model }: AgentDefinition, error: unknown): unknown {
   if (!(error instanceof ColloquyError) || !error.code.startsWith("model_") || error.code === "model_aborted")
     return error;
   const isUnknown = error instanceof ModelError && error.kind === "refused" && error.upstreamStatus === 404;
@@ -35,7 +35,7 @@ export function namedFailure({ id, model }: AgentDefinition, error: unknown): un
 }
 
 /** Members whose last turn failed by what lasts, a short while ago. */
-export function deadMembers(turns: readonly LoggedTurn[], now: number): ReadonlySet<string> {
+export function failedMembers(turns: readonly LoggedTurn[], now: number): ReadonlySet<string> {
   const dead = new Set<string>();
   for (const { agent, outcome, error } of turns) {
     if (outcome === "open" || outcome === "waiting") continue;

@@ -8,7 +8,7 @@ import { agentSchema } from "../protocol/agents/agents.ts";
 import { callerOf } from "../protocol/base/callers.ts";
 import { newId } from "../protocol/base/ids.ts";
 import { createUser } from "../store/people/users.ts";
-import { withRooms } from "./room-agents.ts";
+import { withRoomAgents } from "./room-agents.ts";
 import { roomFileSchema } from "./room-file.ts";
 import { createRooms } from "./rooms.ts";
 
@@ -68,7 +68,7 @@ anyRunDatabase((suite) => {
     const { query } = service.database;
     const rooms = createRooms({
       ...{ query, runs: service.runs, files: [file] },
-      agents: withRooms(agentsOf("left", "right"), [file]),
+      agents: withRoomAgents(agentsOf("left", "right"), [file]),
     });
     const { id } = await rooms.create(ada, { kind: "pair" });
     const members = ["own", { agent: "left" }, { agent: "right", activation: "always" }] as const;

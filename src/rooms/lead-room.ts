@@ -4,14 +4,14 @@ import { ColloquyError, RunWaits } from "../protocol/base/errors.ts";
 import type { Item } from "../protocol/threads/items.ts";
 import type { Turn } from "../run/contract/turn.ts";
 import { isErased } from "../run/log/fold.ts";
-import { deadMembers } from "./dead-members.ts";
+import { failedMembers } from "./dead-members.ts";
 import { privateHint } from "./private-messages.ts";
-import { readRoom, strangersIn, type ReadRoom } from "./room-log.ts";
+import { readRoom, unknownMentions, type ReadRoom } from "./room-log.ts";
 import {
   nextTurns,
-  onlyListens,
+  isOnlyListener,
   originOf,
-  uncalledIn,
+  pendingMentions,
   type Order,
   type TurnOutcome,
   type TurnToTake,
@@ -88,7 +88,7 @@ async function lead(turn: RoomsTurn, spec: RoomSpec, running: RunningTurns): Pro
       isPrivate: spec.private,
       isWaiting: (key) => waiting.has(key),
     });
-    dead = deadMembers(log.turns, Date.now());
+    dead = failedMembers(log.turns, Date.now());
     await tellStrangers(turn, log, members, items);
     const mine = log.turns.filter((one) => one.outcome === "open" && one.parent === turn.room.runId);
     // Begun by an earlier process, or waited for a person until now.
@@ -99,7 +99,7 @@ async function lead(turn: RoomsTurn, spec: RoomSpec, running: RunningTurns): Pro
         const { about, code } = next.halt;
         await turn.record(`halt:${about}`, {
           kind: "notice",
-          body: { code, about, text: guardText(code, spec.guards, uncalledIn(about, log, order)) },
+          body: { code, about, text: guardText(code, spec.guards, pendingMentions(about, log, order)) },
         });
         continue;
       }
@@ -140,7 +140,7 @@ async function judgeWakes(
     const key = `${agent} ${answers}`;
     const message = log.messages.find(({ id }) => id === answers);
     if (!wake || !("question" in wake) || !message || verdicts.has(key)) continue;
-    if (!onlyListens(agent, message, { log, order })) continue;
+    if (!isOnlyListener(agent, message, { log, order })) continue;
     const answer = await judge(key, { model: wake.model, messages: wakeQuestion(wake, message) });
     verdicts.set(key, !isNo(answer));
     isNew = true;
@@ -204,10 +204,10 @@ async function tellStrangers(
   for (const message of log.messages) {
     if (!log.asked.has(originOf(message.id, log))) continue;
     const key = `strangers:${message.id}`;
-    if (strangersIn(message, known).length === 0 || items.some(({ step }) => step === key)) continue;
+    if (unknownMentions(message, known).length === 0 || items.some(({ step }) => step === key)) continue;
     // Those too who have said nothing so far.
     handles ??= await turn.room.handles();
-    const strangers = strangersIn(message, [...known, ...handles]);
+    const strangers = unknownMentions(message, [...known, ...handles]);
     if (strangers.length === 0) continue;
     const text = `Nobody here is called ${strangers.map((name) => `@${name}`).join(", ")}. There are ${members.map((name) => `@${name}`).join(", ")}.`;
     await turn.record(key, { kind: "notice", body: { code: "unknown_mention", about: message.id, text } });

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../../test/pglite.ts";
 import { createAgentRegistry } from "../agents/registry.ts";
 import { agentSchema } from "../protocol/agents/agents.ts";
 import { loadRooms } from "./load-rooms.ts";
-import { modelIdOf, roomAgent, withRooms } from "./room-agents.ts";
+import { modelIdOf, roomAgent, withRoomAgents } from "./room-agents.ts";
 
 const agents = createAgentRegistry(
   ["coder", "researcher"].map((id) => agentSchema.parse({ id, tools: ["*"], settings: { temperature: 0.1 } })),
@@ -67,7 +67,7 @@ test("a room of the folder replaces the built-in one; what is wrong is told, and
   const faulty = new Set(problems.map(({ file }) => file.slice(folder.length + 1)));
   assert.deepEqual([...faulty].sort(), ["both.yaml", "broken.yaml", "empty.yaml", "list.yaml", "strange.yml"]);
   assert.ok(problems.some(({ message }) => message.includes("turn")));
-  const known = withRooms(agents, rooms);
+  const known = withRoomAgents(agents, rooms);
   assert.deepEqual(
     known.list().map(({ id }) => id),
     ["analysis", "coder", "researcher"],
@@ -78,7 +78,7 @@ test("a room of the folder replaces the built-in one; what is wrong is told, and
 test("a room that names an agent which is not there is not listed, and an agent comes before a room of its name", async () => {
   const folder = folderWith({ "coder.yaml": "members: [researcher]\n", "lost.yaml": "members: [nobody]\n" });
   const { rooms } = await loadRooms({ folder });
-  const known = withRooms(agents, rooms);
+  const known = withRoomAgents(agents, rooms);
   assert.equal(known.get("coder").room, undefined);
   assert.ok(!known.list().some(({ id }) => id === "lost"));
   assert.throws(() => known.get("lost"), { code: "agent_not_found" });

@@ -1,7 +1,7 @@
 import type { AgentDefinition, RoomMember } from "../protocol/agents/agents.ts";
 import { passText } from "../protocol/agents/rooms.ts";
 import type { Turn } from "../run/contract/turn.ts";
-import { namedFailure } from "./dead-members.ts";
+import { explainMemberFailure } from "./dead-members.ts";
 import { threadSeenBy } from "./thread-seen-by.ts";
 
 /** The part of a turn that it needs. */
@@ -26,7 +26,7 @@ export async function member(turn: MembersTurn): Promise<void> {
     } else if (answer || items.some((item) => item.kind === "state" && item.body.type === "pass")) return;
     else
       await turn.step(String(steps + 1), options).catch((error: unknown) => {
-        throw namedFailure(agent, error);
+        throw explainMemberFailure(agent, error);
       });
   }
 }

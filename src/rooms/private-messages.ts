@@ -12,7 +12,7 @@ function hearersOf(text: string): readonly string[] | undefined {
 }
 
 /** The same of what was said in pieces, between calls: what is for some in one is, as a whole, for no others. */
-export function hearersOfAll(pieces: readonly string[]): readonly string[] | undefined {
+export function commonRecipients(pieces: readonly string[]): readonly string[] | undefined {
   const each = pieces.flatMap((text) => {
     const hearers = hearersOf(text);
     return hearers ? [hearers] : [];

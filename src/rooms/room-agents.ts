@@ -13,7 +13,7 @@ export function modelIdOf(roomId: string, memberId: string): string {
 }
 
 /** These agents, and every room as one that leads its members. A room that names an agent which is not there is not listed. */
-export function withRooms(agents: AgentRegistry, rooms: readonly RoomFile[]): AgentRegistry {
+export function withRoomAgents(agents: AgentRegistry, rooms: readonly RoomFile[]): AgentRegistry {
   const own = rooms.filter(({ id }) => !agents.has(id));
   const [whole, lacking] = [false, true].map((lacks) =>
     own.filter((room) => unknownMembers(room, agents).length > 0 === lacks),

@@ -6,12 +6,12 @@ import type { Caller } from "../protocol/base/callers.ts";
  */
 
 /** Stops a run of the room, whoever began it. */
-export function asStopper(caller: Caller, room: string, userId: string): Caller {
+export function stopAuthority(caller: Caller, room: string, userId: string): Caller {
   return { ...caller, authority: { room, userId, why: "stops what works in the room" } };
 }
 
 /** Decides what somebody's turn in the room asks; the decision bears the handle. */
-export function asDecider(
+export function decideAuthority(
   caller: Caller,
   { id, handle }: { readonly id: string; readonly handle: string },
   userId: string,
@@ -20,11 +20,11 @@ export function asDecider(
 }
 
 /** Reads what the turns of somebody else in the room ask. */
-export function asReaderFor(caller: Caller, userId: string): Caller {
+export function readAuthority(caller: Caller, userId: string): Caller {
   return { ...caller, userId };
 }
 
 /** Works on what belongs to the room, as its owner does, and with no more rights than a user's. */
-export function asOwner(caller: Caller, ownerId: string): Caller {
+export function ownerAuthority(caller: Caller, ownerId: string): Caller {
   return { ...caller, role: "user", userId: ownerId };
 }

@@ -1,8 +1,8 @@
 import { textOf, type Item, type ItemOf } from "../protocol/threads/items.ts";
 import { continueText } from "../protocol/agents/rooms.ts";
-import { standing } from "../run/log/standing.ts";
+import { withoutWithdrawn } from "../run/log/standing.ts";
 import { everybody, mentionsIn } from "./mentions.ts";
-import { hearersOfAll } from "./private-messages.ts";
+import { commonRecipients } from "./private-messages.ts";
 import { commandOf } from "./thread-seen-by.ts";
 import type { RoomLog, RoomMessage, TurnOutcome } from "./turn-order.ts";
 
@@ -31,7 +31,7 @@ const guards = /^room_/;
 
 /** What was said and done in a room since its newest chapter, by the thread's items. */
 export function readRoom(read: readonly Item[], options: ReadOptions): ReadRoom {
-  const all = standing(read);
+  const all = withoutWithdrawn(read);
   const { rootRun, isWaiting } = options;
   const items = all.slice(all.findLastIndex((item) => item.kind === "state" && bodyType(item) === "chapter") + 1);
   const byRun = Map.groupBy(items, ({ runId }) => runId);
@@ -93,7 +93,7 @@ function saidBy(
   const named = mentionsIn(text);
   const isForAll = named.some((name) => everybody.includes(name));
   const mentions = isForAll ? [...new Set([...named, ...members])] : named;
-  const hearers = isPrivate ? hearersOfAll(texts) : undefined;
+  const hearers = isPrivate ? commonRecipients(texts) : undefined;
   return { id: last.id, seq: last.seq, from, mentions, text, ...(hearers ? { hearers } : {}) };
 }
 
@@ -152,6 +152,6 @@ export function isContinue(text: string): boolean {
 }
 
 /** Who was mentioned and is nobody here, by message. */
-export function strangersIn(message: RoomMessage, known: readonly string[]): string[] {
+export function unknownMentions(message: RoomMessage, known: readonly string[]): string[] {
   return message.mentions.filter((name) => !known.includes(name) && !everybody.includes(name));
 }

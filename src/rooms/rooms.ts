@@ -27,7 +27,7 @@ import {
 import { entryOf, nameOf, ownEntry, roomAgent, unknownMembers } from "./room-agents.ts";
 import { handleFor, ownersHandle } from "./mentions.ts";
 
-import { asDecider, asOwner, asReaderFor, asStopper } from "./room-authority.ts";
+import { decideAuthority, ownerAuthority, readAuthority, stopAuthority } from "./room-authority.ts";
 import { roomFileSchema, type RoomFile } from "./room-file.ts";
 import { isContinue } from "./room-log.ts";
 import { viewOf } from "./room-view.ts";
@@ -259,7 +259,7 @@ export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
       // Nothing goes on in the name of somebody who is gone; what they began for the room stops as a whole.
       const { root, turns } = await readLive(query, id);
       if (!person) return;
-      const cancel = (run: string) => runs.cancel(asStopper(caller, id, person.userId), run);
+      const cancel = (run: string) => runs.cancel(stopAuthority(caller, id, person.userId), run);
       if (root && root.userId === person.userId) await cancel(root.id);
       else for (const { run, userId } of turns) if (userId === person.userId) await cancel(run);
     },
@@ -290,7 +290,7 @@ export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
       const { root, turns } = await readLive(query, room.id);
       const meant = turns.filter((turn) => agent === undefined || turn.agent === agent);
       // Anybody in the room may, in whoever's name the agents work.
-      const cancel = (run: string, userId: string) => runs.cancel(asStopper(caller, room.id, userId), run);
+      const cancel = (run: string, userId: string) => runs.cancel(stopAuthority(caller, room.id, userId), run);
       if (agent !== undefined) for (const { run, userId } of meant) await cancel(run, userId);
       // Its turns end with it, and keep what they have said.
       else if (root) await cancel(root.id, root.userId);
@@ -307,7 +307,7 @@ export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
       const room = await find(caller, id);
       const { root, turns } = await readLive(query, room.id);
       const all = [...(root ? [{ run: root.id, userId: root.userId }] : []), ...turns];
-      const asked = await Promise.all(all.map(({ run, userId }) => runs.questions(asReaderFor(caller, userId), run)));
+      const asked = await Promise.all(all.map(({ run, userId }) => runs.questions(readAuthority(caller, userId), run)));
       return [...new Map(asked.flat().map((question) => [question.id, question])).values()];
     },
     async decide(caller, id, { questionId, input }) {
@@ -326,11 +326,11 @@ export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
       // What is to hold from now on is a person's own word, for that person's own runs.
       const { always: _always, here: _here, read: _read, ...once } = input;
       const decision = isOwn ? input : once;
-      await runs.decide(asDecider(caller, room, asker.userId), asker.run, { questionId, input: decision });
+      await runs.decide(decideAuthority(caller, room, asker.userId), asker.run, { questionId, input: decision });
     },
     async asOwner(caller, id) {
       const { ownerId } = await find(caller, id);
-      return asOwner(caller, ownerId);
+      return ownerAuthority(caller, ownerId);
     },
   };
 

@@ -1,7 +1,7 @@
 import { contentWithFiles } from "../run/log/attached-files.ts";
 import { blocksOf, type MessageBlock } from "../run/log/message-blocks.ts";
 import { tokensOf } from "../run/log/estimate-tokens.ts";
-import { hearersOfAll } from "./private-messages.ts";
+import { commonRecipients } from "./private-messages.ts";
 import { textOf, type Item, type ItemOf } from "../protocol/threads/items.ts";
 import type { ModelMessage } from "../protocol/agents/models.ts";
 
@@ -14,7 +14,7 @@ export function threadSeenBy(
   member: string,
   { isPrivate = false, watches }: { readonly isPrivate?: boolean; readonly watches?: string | undefined } = {},
 ): (items: readonly Item[]) => MessageBlock[] {
-  const hears = (texts: readonly string[]) => !isPrivate || (hearersOfAll(texts)?.includes(member) ?? true);
+  const hears = (texts: readonly string[]) => !isPrivate || (commonRecipients(texts)?.includes(member) ?? true);
   return (items) => {
     const byRun = Map.groupBy(
       items.filter((item) => item.runId !== null && item.step !== null && isSaidOrDone(item)),

@@ -85,7 +85,7 @@ function isHeardBy({ hearers }: RoomMessage, agent: string): boolean {
 }
 
 /** Whether only its listening to everything brings it here. */
-export function onlyListens(
+export function isOnlyListener(
   agent: string,
   message: RoomMessage,
   { log, order }: { log: RoomLog; order: Order },
@@ -154,7 +154,7 @@ export function nextTurns(log: RoomLog, order: Order, memo?: TurnOrderMemo): Nex
 }
 
 /** Whom somebody in the chain of this message named before it, and who has had no turn since. */
-export function uncalledIn(about: string, log: RoomLog, order: Order): string[] {
+export function pendingMentions(about: string, log: RoomLog, order: Order): string[] {
   const origin = originOf(about, log);
   const owed = viewOf(log, order, undefined).owed();
   const ofChain = owed.filter(({ message: { id } }) => id !== about && originOf(id, log) === origin);

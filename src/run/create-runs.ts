@@ -12,7 +12,7 @@ import type { Database } from "../store/driver/database.ts";
 import { type AdminRuns, createAdminRuns } from "./verbs/admin-runs.ts";
 import { askAgain } from "./verbs/ask-again.ts";
 import { createBranches } from "./threads/branches.ts";
-import { bringResults } from "./verbs/bring-results.ts";
+import { addClientResults } from "./verbs/bring-results.ts";
 import { beginChapter } from "./threads/chapters.ts";
 import { cancelRun } from "./lifecycle/cancel.ts";
 import { continueRun, decide } from "./verbs/decide.ts";
@@ -35,15 +35,15 @@ import {
   type RetentionTimes,
   type Runtime,
 } from "./contract/runtime.ts";
-import { createOldThings, type RunRetention } from "./threads/remove-threads.ts";
+import { createRunRetention, type RunRetention } from "./threads/remove-threads.ts";
 import { createSchedules, type Schedules } from "./background/schedules.ts";
 import { beginSweeping } from "./background/sweep.ts";
 import { createSessions } from "./threads/sessions.ts";
 import { searchThreads } from "./threads/search-threads.ts";
 import { createThreads } from "./threads/threads.ts";
 import type { Caller } from "../protocol/base/callers.ts";
-import { aboutRuns, readRunDetails } from "./views/run-details.ts";
-import { getRun, listPending, listQuestions, listRuns, mustBeOwn } from "./views/list-runs.ts";
+import { summariesOfRuns, readRunDetails } from "./views/run-details.ts";
+import { getRun, listPending, listQuestions, listRuns, requireOwnRun } from "./views/list-runs.ts";
 
 import { forkRun } from "./verbs/fork-run.ts";
 import { resumeRun } from "./verbs/resume-run.ts";
@@ -80,7 +80,7 @@ export type RunsOptions = {
   /** Called when a run has ended by this process; must not throw or wait. */
   readonly onRunEnd?: ((runId: string) => void) | undefined;
   /** Takes runs of others too; false: only accepts, lists and decides. */
-  readonly works?: boolean;
+  readonly runsJobs?: boolean;
 };
 
 export type RunsService = {
@@ -137,7 +137,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     sourceText: options.sourceText ?? (() => Promise.resolve(undefined)),
   };
 
-  const works = options.works ?? true;
+  const runsJobs = options.runsJobs ?? true;
   let unlisten: (() => Promise<void>) | undefined;
   let heartbeat: Heartbeat | undefined;
   let sweeping: ReturnType<typeof beginSweeping> | undefined;
@@ -151,29 +151,29 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   const runs: Runs = {
     start: (caller, input) => startRun(runtime, caller, input),
     askAgain: (caller, input) => askAgain(runtime, caller, input),
-    bringResults: (caller, results, only) => bringResults(runtime, caller, { results, ...(only ? { only } : {}) }),
+    bringResults: (caller, results, only) => addClientResults(runtime, caller, { results, ...(only ? { only } : {}) }),
     get: (caller, runId) => getRun(database, caller, runId),
     list: (caller, filter) => listRuns(database.listing, caller, filter),
     async pending(caller, threadId) {
       const { id } = await threads.getThread(caller, threadId);
       return listPending(database, caller, id);
     },
-    about: (runIds) => aboutRuns(database.listing.query, runIds),
+    about: (runIds) => summariesOfRuns(database.listing.query, runIds),
     async details(caller, asked) {
-      await mustBeOwn(database, caller, asked.runId);
+      await requireOwnRun(database, caller, asked.runId);
       return readRunDetails(runtime, { ...asked, ...seenBy(caller) });
     },
     async item(caller, runId, itemId) {
-      await mustBeOwn(database, caller, runId);
+      await requireOwnRun(database, caller, runId);
       return readItemOfRun(database.query, { runId, itemId, ...seenBy(caller) });
     },
     async resume(caller, runId, input) {
-      await mustBeOwn(database, caller, runId);
+      await requireOwnRun(database, caller, runId);
       return resumeRun(runtime, caller, { runId, ...input });
     },
     fork: (caller, runId, input) => forkRun(runtime, caller, runId, input),
     async cancel(caller, runId) {
-      await mustBeOwn(database, caller, runId);
+      await requireOwnRun(database, caller, runId);
       return cancelRun(runtime, caller, runId);
     },
     decide: (caller, runId, answer) => decide(runtime, caller, { runId, ...answer }),
@@ -221,7 +221,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     runs,
     schedules,
     adminRuns: createAdminRuns(runtime),
-    old: createOldThings({ database: database.listing }, mirror),
+    old: createRunRetention({ database: database.listing }, mirror),
     erasure: createPersonErasure(runtime, mirror),
     active: () => active.size,
     unready() {
@@ -247,7 +247,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   };
   try {
     if (database.kind !== "pglite") unlisten = await database.listen(channel, (payload) => hear(runtime, payload));
-    if (works) {
+    if (runsJobs) {
       heartbeat = beginHeartbeat(runtime);
       sweeping = beginSweeping(runtime);
       engine.begin((job) => executeRun(runtime, job), heartbeat.isLost);

@@ -57,7 +57,7 @@ export function resumeLine({ by }: BlockOf<"resume">): string {
 }
 
 /** That a whole room was stopped, when who was speaking has just been told as stopped. */
-export function isToldAlready(block: ConversationBlock, before: ConversationBlock | undefined): boolean {
+export function isAlreadyShown(block: ConversationBlock, before: ConversationBlock | undefined): boolean {
   return [block, before].every((each) => each?.kind === "end" && each.status === "cancelled");
 }
 

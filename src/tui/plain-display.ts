@@ -8,7 +8,7 @@ import {
   callLine,
   endLine,
   isShown,
-  isToldAlready,
+  isAlreadyShown,
   planLines,
   resultLine,
   resumeLine,
@@ -111,7 +111,7 @@ export function createPlainDisplay({ output, version, echo }: PlainOptions): Dis
     show(blocks) {
       for (const block of blocks) {
         if (block.kind === "message") message(block);
-        else if (!isToldAlready(block, before)) other(block);
+        else if (!isAlreadyShown(block, before)) other(block);
         before = block;
       }
     },

@@ -15,7 +15,7 @@ import type { ConversationBlock } from "../client/conversation.ts";
 import { createChat, type Chat } from "./chat.ts";
 import { type Colours, printable } from "./colours.ts";
 import { commands, runCommand } from "./commands.ts";
-import { bannerOf, isToldAlready, resultLine } from "./lines.ts";
+import { bannerOf, isAlreadyShown, resultLine } from "./lines.ts";
 import { isOwn, type ChatPlace } from "./place.ts";
 import { createBlockView, type BlockView } from "./screen-blocks.ts";
 
@@ -54,7 +54,7 @@ export async function showScreen(client: Client, { place: first, version, colour
     display: {
       show(blocks) {
         for (const block of blocks) {
-          const isTold = isToldAlready(block, before);
+          const isTold = isAlreadyShown(block, before);
           before = block;
           if (isTold) continue;
           const known = views.get(block.key);

@@ -22,7 +22,7 @@ import { fetchPageTool } from "../../src/tools/web/fetch-page.ts";
 import { createPageReader } from "../../src/tools/web/read-page.ts";
 import { createSearchWeb } from "../../src/tools/web/search-web.ts";
 import { searxng } from "../../src/tools/web/searxng.ts";
-import { createPace } from "../../src/tools/web/rate-limiter.ts";
+import { createRateLimiter } from "../../src/tools/web/rate-limiter.ts";
 import { websearchTool } from "../../src/tools/web/websearch.ts";
 import { startRaw, testServers } from "../mcp-servers.ts";
 import type { TestRunsOptions } from "../runs.ts";
@@ -110,7 +110,7 @@ export async function openWorld(database: Database) {
     ...{ robots: false, delayMs: 0, timeoutMs: 20_000, maxBytes: 2_000_000, keptMs: 60_000 },
     allow: [1, 2, 3, 4, 5, 6, 7, 8, 9].map((at) => `127.0.0.${at}:${port}`),
   });
-  const pace = createPace({ gapMs: 0, atOnce: 4 });
+  const pace = createRateLimiter({ gapMs: 0, atOnce: 4 });
   const tools: readonly Tool[] = [
     fetchPageTool(reader),
     websearchTool({

@@ -34,7 +34,7 @@ describe("the view of knowledge while words are indexed", { skip: skipBrowser },
     };
     // It does no work of its own: what is not indexed stays so.
     const config = loadConfig({ env, cwd: temporaryFolder("indexing") });
-    colloquy = await startColloquy(config, { log: silentLog, works: false });
+    colloquy = await startColloquy(config, { log: silentLog, runsJobs: false });
     browser = await openBrowser();
   });
   after(async () => {

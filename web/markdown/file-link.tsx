@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from "react";
-import { createFilesAt } from "../../src/client/files.ts";
+import { createWorkspaceFileClient } from "../../src/client/files.ts";
 import { server } from "../page/server.ts";
 import { addressOfFile } from "./made-files.ts";
 
@@ -75,7 +75,7 @@ function filesLike(root: string, path: string): Promise<ReadonlySet<string>> {
   const key = `${root} ${depth}`;
   const asked = asking.get(key);
   if (asked) return asked;
-  const paths = createFilesAt(server, `/${root}`)
+  const paths = createWorkspaceFileClient(server, `/${root}`)
     .list({ depth })
     .then(
       ({ data }) => new Set(data.flatMap((file) => (file.kind === "file" ? [file.path] : []))),

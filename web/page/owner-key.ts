@@ -1,4 +1,4 @@
-import { enterByCode } from "../../src/client/account.ts";
+import { logInByCode } from "../../src/client/account.ts";
 import { ask, type ServerAccess } from "../../src/client/request.ts";
 import { kept } from "../browser/stored-choice.ts";
 
@@ -28,7 +28,7 @@ export async function followOpenLink(server: ServerAccess): Promise<void> {
   if (code === undefined) return;
   history.replaceState(history.state, "", location.pathname + location.search);
   try {
-    stored.set((await enterByCode(server, code)).token);
+    stored.set((await logInByCode(server, code)).token);
   } catch {
     // This browser may ask all the same.
   }

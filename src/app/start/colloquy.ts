@@ -33,7 +33,7 @@ export type Colloquy = {
 
 export type ColloquyOptions = StoreOptions & {
   /** False: takes no runs, for a command that only looks. */
-  readonly works?: boolean;
+  readonly runsJobs?: boolean;
   /** Of requests, only those that failed or were slow are logged at level info. */
   readonly quiet?: boolean;
 };

@@ -36,22 +36,24 @@ const pollMs = 300;
 /** Of a folder that is added: what holds no documents of anybody. */
 const skipped = new Set(["node_modules", "__pycache__"]);
 
-const verbs: Readonly<Record<string, { readonly words: number; readonly works: boolean; readonly act: RagCommand }>> = {
-  list: { words: 0, works: false, act: list },
-  add: { words: 2, works: true, act: add },
-  remove: { words: 1, works: false, act: remove },
-  reindex: { words: 1, works: true, act: reindex },
-  export: { words: 2, works: false, act: moveOut },
-  import: { words: 1, works: true, act: moveIn },
-  query: { words: 2, works: false, act: tryQuery },
-  eval: { words: 0, works: true, act: evaluate },
+const verbs: Readonly<
+  Record<string, { readonly words: number; readonly runsJobs: boolean; readonly act: RagCommand }>
+> = {
+  list: { words: 0, runsJobs: false, act: list },
+  add: { words: 2, runsJobs: true, act: add },
+  remove: { words: 1, runsJobs: false, act: remove },
+  reindex: { words: 1, runsJobs: true, act: reindex },
+  export: { words: 2, runsJobs: false, act: moveOut },
+  import: { words: 1, runsJobs: true, act: moveIn },
+  query: { words: 2, runsJobs: false, act: tryQuery },
+  eval: { words: 0, runsJobs: true, act: evaluate },
 };
 
 /** `colloquy rag <verb> …`: collections of documents. */
 export async function rag([verb = "", ...words]: readonly string[], options: RagOptions): Promise<number> {
   const known = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
   if (!known || words.length < known.words) throw new InvalidInput(usage);
-  const { server, close } = await connect(loadConfig(), { works: known.works });
+  const { server, close } = await connect(loadConfig(), { runsJobs: known.runsJobs });
   try {
     return await known.act(createClient(server).knowledge, words, options);
   } finally {

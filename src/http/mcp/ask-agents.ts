@@ -7,7 +7,7 @@ import { InvalidInput } from "../../protocol/base/errors.ts";
 import type { Services } from "../server/services.ts";
 import { followCall, runResultTool } from "./follow-call.ts";
 import { mcpResult } from "./mcp-result.ts";
-import { answeringErrors, idempotencyOf } from "./registry-tools.ts";
+import { errorsAsResult, idempotencyOf } from "./registry-tools.ts";
 import type { McpTool } from "./server-features.ts";
 
 const askSchema = z.strictObject({
@@ -38,7 +38,7 @@ export function askAgents(services: Services, caller: Caller, within: { readonly
       annotations: { readOnlyHint: false, openWorldHint: true },
     },
     call: (call) =>
-      answeringErrors(async () => {
+      errorsAsResult(async () => {
         const { message, thread } = parse(askSchema, call.arguments);
         if (thread !== undefined && !isId(thread)) throw new InvalidInput("thread must be the id of a thread.");
         return followCall({
@@ -73,7 +73,7 @@ export function runResult(services: Services, caller: Caller): McpTool {
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
     call: (call) =>
-      answeringErrors(async () => {
+      errorsAsResult(async () => {
         const { run: runId } = parse(runSchema, call.arguments);
         const { threadId, agent } = await services.runs.get(caller, runId);
         const { first, resumedAt } = await services.runs.placeOf(caller, runId);

@@ -10,7 +10,7 @@ export type Cancellations = {
   cancel(place: string, id: RequestId): void;
 };
 
-export function createCancels(): Cancellations {
+export function createCancellations(): Cancellations {
   const calls = new Map<string, () => void>();
   const keyOf = (place: string, id: RequestId) => JSON.stringify([place, id]);
   return {
@@ -26,7 +26,7 @@ export function createCancels(): Cancellations {
 }
 
 /** The id of the call that a notification takes back; undefined if it is anything else. */
-export function cancelOf(body: unknown): RequestId | undefined {
+export function cancelledRequestId(body: unknown): RequestId | undefined {
   const { method, params } = (typeof body === "object" && body !== null ? body : {}) as {
     method?: unknown;
     params?: { requestId?: unknown } | null;

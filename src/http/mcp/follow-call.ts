@@ -11,7 +11,7 @@ import { type ItemOf, textOf, type Decision, decisions } from "../../protocol/th
 import type { RunStart, RunDecision } from "../../run/runs.ts";
 import { followUntil, runTarget } from "../stream/follow-run.ts";
 import { runCancelled } from "../stream/run-errors.ts";
-import { letIn } from "../server/entry.ts";
+import { authorize } from "../server/entry.ts";
 import type { Services } from "../server/services.ts";
 import { waitingText } from "../stream/waiting-text.ts";
 import { mcpError } from "./mcp-result.ts";
@@ -133,7 +133,7 @@ async function goOn({ services, caller, call }: RunCall, state: string): Promise
   for (const question of await services.runs.questions(caller, runId)) {
     const input = decisionOf(question, call.answers[question.id]);
     if (!input) continue;
-    letIn(caller, "threads:write");
+    authorize(caller, "threads:write");
     // Who asked a person elsewhere may have been faster.
     await services.runs.decide(caller, question.runId!, { questionId: question.id, input }).catch(unlessConflict);
   }

@@ -3,14 +3,14 @@ import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { AccessDenied, messageOf } from "../../protocol/base/errors.ts";
-import { withDoubles } from "../../protocol/base/exact-json.ts";
+import { toDoubles } from "../../protocol/base/exact-json.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { type EndpointCall, type Endpoint, endpoint, type EndpointRoute } from "../server/endpoint.ts";
 import { eventSchema, eventStream } from "../shapes/event-schema.ts";
 import { isOwnOrigin } from "../server/origins.ts";
 import type { Services } from "../server/services.ts";
 import { type SseStream, whenClosed } from "../stream/sse.ts";
-import { createCancels, type Cancellations, cancelOf } from "./cancellations.ts";
+import { createCancellations, type Cancellations, cancelledRequestId } from "./cancellations.ts";
 import { argumentsIn, createMcpServer, type McpCallContext } from "./mcp-server.ts";
 import type { McpSurface } from "./server-features.ts";
 
@@ -46,7 +46,7 @@ export const mcpBody = {
 
 /** The routes of one MCP server over Streamable HTTP, in both eras of the protocol, without a state that a request needs. */
 export function mcpRoutes({ path, surface, silenceMs, ...description }: McpEndpointOptions): EndpointRoute[] {
-  const cancels = createCancels();
+  const cancels = createCancellations();
   const serving: Endpoint = endpoint({
     tag: "MCP",
     ...description,
@@ -100,7 +100,7 @@ export async function serveMcp(call: McpRequest, serving: McpServing): Promise<u
   streams.admit(reply, caller.userId);
   const exchange = openExchange(reply, argumentsIn(request.body));
   // All but a call's arguments is the protocol's, whose numbers are doubles.
-  request.body = withDoubles(request.body);
+  request.body = toDoubles(request.body);
   const forget = noteCancels(call, cancels, exchange.cancel);
   const handler = createMcpHandler(
     ({ era }) => {
@@ -146,7 +146,7 @@ function noteCancels({ request, caller }: McpRequest, cancels: Cancellations, ca
   const session = request.headers[sessionHeader];
   if (typeof session !== "string") return () => {};
   const place = placeOf(caller, session);
-  const cancelled = cancelOf(request.body);
+  const cancelled = cancelledRequestId(request.body);
   if (cancelled !== undefined) cancels.cancel(place, cancelled);
   const id = idOf(request.body);
   return id === undefined ? () => {} : cancels.note(place, id, cancel);

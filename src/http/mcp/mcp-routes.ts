@@ -1,9 +1,9 @@
 import type { EndpointRoute } from "../server/endpoint.ts";
-import { withinOf } from "../requests/run-headers.ts";
+import { parentRunOf } from "../requests/run-headers.ts";
 import { mcpRoutes } from "./mcp-endpoint.ts";
 import { resourceMetadataRoutes } from "../server/resource-metadata.ts";
 import { todoSurface } from "./todo-features.ts";
-import { type Caller, heldTo } from "../../protocol/base/callers.ts";
+import { type Caller, restrictTo } from "../../protocol/base/callers.ts";
 import type { Services } from "../server/services.ts";
 import { askAgents, runResult } from "./ask-agents.ts";
 import { colloquyPrompts } from "./prompts.ts";
@@ -21,7 +21,7 @@ export function allMcpRoutes(): EndpointRoute[] {
       description:
         "Streamable HTTP, protocol 2026-07-28 and the older ones: your tools, the agents as `ask_<agent>`, prompts, and your " +
         "threads as resources.",
-      surface: ({ services, caller, request }) => colloquySurface(services, caller, withinOf(request)),
+      surface: ({ services, caller, request }) => colloquySurface(services, caller, parentRunOf(request)),
     }),
     ...mcpRoutes({
       path: "/mcp/todo",
@@ -43,7 +43,7 @@ export function colloquySurface(
   caller: Caller,
   within: { readonly within?: string } = {},
 ): McpSurface {
-  const reader = heldTo(caller, ["threads:read", "own"]);
+  const reader = restrictTo(caller, ["threads:read", "own"]);
   return {
     info: { name: "colloquy", title: "Colloquy", version: services.version },
     instructions,

@@ -15,7 +15,7 @@ export async function registryTools(services: Services, caller: Caller): Promise
   return services.tools.select(["*"], caller).map((tool) => ({
     definition: definitionOf(tool),
     call: (call) =>
-      answeringErrors(() => {
+      errorsAsResult(() => {
         const text = JSON.stringify(call.arguments);
         return followCall({
           services,
@@ -56,7 +56,7 @@ export function definitionOf({ name, description, parameters, ...tool }: Tool): 
 }
 
 /** What a model may react to (wrong arguments, a limit, a thread that is busy) is a result; faults of ours are thrown. */
-export async function answeringErrors<Value>(body: () => Promise<Value>): Promise<Value | ReturnType<typeof mcpError>> {
+export async function errorsAsResult<Value>(body: () => Promise<Value>): Promise<Value | ReturnType<typeof mcpError>> {
   try {
     return await body();
   } catch (error) {

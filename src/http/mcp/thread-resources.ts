@@ -1,4 +1,4 @@
-import { type Caller, mayDo } from "../../protocol/base/callers.ts";
+import { type Caller, hasScope } from "../../protocol/base/callers.ts";
 import { InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId } from "../../protocol/base/ids.ts";
 import { type MessageContent, type Item, textOf } from "../../protocol/threads/items.ts";
@@ -18,7 +18,7 @@ export function threadResources(services: Services, caller: Caller): McpResource
   return {
     async list(cursor) {
       if (cursor !== undefined && !isId(cursor)) throw new InvalidInput("This cursor is not valid.");
-      if (!mayDo(caller, "threads:list")) return { resources: [] };
+      if (!hasScope(caller, "threads:list")) return { resources: [] };
       const page = { limit: threadsPerPage, ...(cursor !== undefined && { before: cursor }) };
       const threads = await services.runs.listThreads(caller, page);
       const last = threads.at(-1);
@@ -60,7 +60,7 @@ export function threadUri(id: string): string {
 
 /** Ids of the caller's newest threads that begin like this, or whose title holds it. */
 export async function findThreads(services: Pick<Services, "runs">, caller: Caller, value: string): Promise<string[]> {
-  if (!mayDo(caller, "threads:list")) return [];
+  if (!hasScope(caller, "threads:list")) return [];
   const threads = await services.runs.listThreads(caller, { limit: 100 });
   const wanted = value.toLowerCase();
   return threads

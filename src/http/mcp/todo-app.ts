@@ -9,7 +9,7 @@ import { checkLocalOrigin } from "../server/origins.ts";
 import { fastifyLog } from "../server/request-log.ts";
 import type { Access, ServerSettings } from "../server/services.ts";
 import { createSseStreams } from "../stream/sse.ts";
-import { createCancels } from "./cancellations.ts";
+import { createCancellations } from "./cancellations.ts";
 import { mcpBody, serveMcp } from "./mcp-endpoint.ts";
 import type { TaskCalls } from "../../tools/basic/task-calls.ts";
 import { todoSurface } from "./todo-features.ts";
@@ -39,7 +39,7 @@ export function createTodoApp({ tasks, access, server, log, version }: TodoAppOp
   });
   const authenticate = createAuthenticate(access, server);
   const streams = createSseStreams();
-  const cancels = createCancels();
+  const cancels = createCancellations();
   const port = () => {
     const address = app.server.address();
     return typeof address === "object" ? address?.port : undefined;

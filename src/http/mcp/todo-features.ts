@@ -1,7 +1,7 @@
-import { type Caller, mayDo } from "../../protocol/base/callers.ts";
+import { type Caller, hasScope } from "../../protocol/base/callers.ts";
 import type { Tool } from "../../protocol/agents/tools.ts";
 import { mcpResult } from "./mcp-result.ts";
-import { answeringErrors, definitionOf } from "./registry-tools.ts";
+import { errorsAsResult, definitionOf } from "./registry-tools.ts";
 import type { McpSurface, McpTool } from "./server-features.ts";
 import type { TaskCalls } from "../../tools/basic/task-calls.ts";
 
@@ -38,7 +38,7 @@ export function todoSurface(tasks: TaskCalls, caller: Caller, version: string): 
     instructions: "The user's own task list. Ids come from list_tasks; a task is never invented.",
     tools: async () =>
       tasks.tools
-        .filter(({ effect }) => mayDo(caller, effect === "read" ? "tasks:read" : "tasks:write"))
+        .filter(({ effect }) => hasScope(caller, effect === "read" ? "tasks:read" : "tasks:write"))
         .map((tool) => todoTool(tasks, caller, tool)),
   };
 }
@@ -52,7 +52,7 @@ function todoTool(tasks: TaskCalls, caller: Caller, tool: Tool): McpTool {
       annotations: { ...definition.annotations, idempotentHint: tool.name !== "add_task" },
     },
     call: (call) =>
-      answeringErrors(async () => {
+      errorsAsResult(async () => {
         const { arguments: given, idempotencyKey: key, cancelled: signal, outside } = call;
         const result = await tasks.call(caller, {
           tool: tool.name,

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { AttachedFile, MessageContent } from "../../protocol/threads/items.ts";
 import type { EndpointCall } from "../server/endpoint.ts";
-import { letIn } from "../server/entry.ts";
+import { authorize } from "../server/entry.ts";
 import type { messageInputSchema } from "../shapes/schemas.ts";
 
 type MessageWithFiles = {
@@ -18,15 +18,15 @@ export async function withFiles(
   return {
     ...(id !== undefined && { id }),
     content,
-    ...(files.length > 0 && { files: await attached({ caller, services }, files) }),
+    ...(files.length > 0 && { files: await findAttachedFiles({ caller, services }, files) }),
   };
 }
 
 /** The files of these ids, for an agent or model to read: of a key, it must be let read them. Throws NotFound, and AccessDenied. */
-export function attached(
+export function findAttachedFiles(
   { caller, services }: Pick<EndpointCall, "caller" | "services">,
   ids: readonly string[],
 ): Promise<readonly AttachedFile[]> {
-  if (caller.key !== undefined) letIn(caller, "files:read");
+  if (caller.key !== undefined) authorize(caller, "files:read");
   return services.uploads.attach(caller, ids);
 }

@@ -6,7 +6,7 @@ import type { Services } from "../server/services.ts";
 type ReferenceSources = Pick<Services, "agents" | "models" | "tools">;
 
 /** Throws InvalidInput `unknown_scope` for the first word that says nothing here, so that a key is not made for nothing. */
-export function checkWords(words: readonly string[], { agents, models, tools }: ReferenceSources): void {
+export function checkScopes(words: readonly string[], { agents, models, tools }: ReferenceSources): void {
   const listed = tools.list();
   // What another system gives, no key can.
   const demanded = listed.flatMap(({ rights, permissions }) => (rights === undefined ? permissions : []));

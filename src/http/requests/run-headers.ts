@@ -29,7 +29,7 @@ export function sessionNameOf(request: FastifyRequest, given?: unknown): string 
 }
 
 /** Of a request that a run sent to its own server: what it starts is a part of that run. */
-export function withinOf({ headers }: Pick<FastifyRequest, "headers">): { readonly within?: string } {
+export function parentRunOf({ headers }: Pick<FastifyRequest, "headers">): { readonly within?: string } {
   const header = headers[parentHeader];
   return typeof header === "string" ? { within: header } : {};
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { serve, servicesWith, type Serving } from "../../../test/serve.ts";
 import { createModels } from "../../models/registry.ts";
-import { createJsonCount, type JsonBounds, longJson } from "../../protocol/base/json-bounds.ts";
+import { createJsonCount, type JsonBounds, longChatJsonBounds } from "../../protocol/base/json-bounds.ts";
 
 let server: Serving;
 before(async () => {
@@ -122,7 +122,7 @@ test("JSON bounds: a picture in base64, a long chat and text that is no JSON pas
     })),
     image: "iVBORw0K".repeat(1_000_000),
   };
-  assert.equal(refusal(JSON.stringify(chat), longJson), undefined);
+  assert.equal(refusal(JSON.stringify(chat), longChatJsonBounds), undefined);
   for (const text of ["", '"', '"\\', "]]]],", "}:", "{", "nothing", '"a'.repeat(3)])
     assert.equal(refusal(text), undefined, text);
 });

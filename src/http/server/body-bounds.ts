@@ -1,5 +1,5 @@
 import type { RouteOptions, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type JsonBounds, longJson, usualJson } from "../../protocol/base/json-bounds.ts";
+import { type JsonBounds, longChatJsonBounds, defaultJsonBounds } from "../../protocol/base/json-bounds.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { ServerOptions } from "node:http";
 import { ColloquyError } from "../../protocol/base/errors.ts";
@@ -26,14 +26,14 @@ const mostBytes = 10 * megabytes;
 export function boundsOf(endpoint: EndpointInput, configured = mostBytes): BodyBounds {
   const { body, open, admit, takesLong = false, keepsNumbers = false } = endpoint;
   // Whose numbers are kept costs several times as much for each of them.
-  const json = takesLong && !keepsNumbers ? longJson : usualJson;
+  const json = takesLong && !keepsNumbers ? longChatJsonBounds : defaultJsonBounds;
   const isUnproven = open !== undefined && admit === undefined;
   const bytes = body === undefined || isUnproven ? fewBytes : takesLong ? configured : usualBytes;
   return { ...json, bytes: Math.min(bytes, configured) };
 }
 
 /** Where a route has none, as the answer to an unknown path. */
-export const fewBounds: BodyBounds = { ...usualJson, bytes: fewBytes };
+export const fewBounds: BodyBounds = { ...defaultJsonBounds, bytes: fewBytes };
 
 /** What Fastify is told of a route, for those who read its body. */
 export type RouteConfig = {

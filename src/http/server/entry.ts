@@ -4,8 +4,8 @@ import {
   callerOf,
   callerOfOldKey,
   mayUse,
-  asAdminHere,
-  heldTo,
+  asAreaAdmin,
+  restrictTo,
   isAsker,
 } from "../../protocol/base/callers.ts";
 import { AccessDenied } from "../../protocol/base/errors.ts";
@@ -59,7 +59,7 @@ export async function enterByKey(findByKey: FindByKey, text: string): Promise<Au
 }
 
 /** Tells whoever holds a key from before keys had scopes when it ends: by the headers of RFC 9745 and 8594, and in words. */
-export function warnOfEnd(reply: FastifyReply, { keyEnds }: AuthenticatedRequest): void {
+export function announceKeyExpiry(reply: FastifyReply, { keyEnds }: AuthenticatedRequest): void {
   if (!keyEnds) return;
   reply
     .header("deprecation", `@${Math.floor((keyEnds.getTime() - unscopedMs) / 1000)}`)
@@ -136,9 +136,9 @@ export function permittedModels(models: ModelRegistry, caller: Caller): ModelReg
  * Who does what needs this: the caller, maybe held to its key's own, or AccessDenied (403) is thrown. A key that may do an admin's work in one area is an admin
  * there, and nowhere else.
  */
-export function letIn(caller: Caller, needs: RequiredScope): Caller {
-  const held = heldTo(caller, needs);
-  if (held) return isForAdmins(needs) ? asAdminHere(held) : held;
+export function authorize(caller: Caller, needs: RequiredScope): Caller {
+  const held = restrictTo(caller, needs);
+  if (held) return isForAdmins(needs) ? asAreaAdmin(held) : held;
   if (isAsker(caller))
     throw new AccessDenied(
       403,
@@ -158,6 +158,6 @@ export function letIn(caller: Caller, needs: RequiredScope): Caller {
 }
 
 /** What changes how an admin comes in, or takes an admin's data along, is for an admin who has logged in: no key reaches further than it names. */
-export function letInFor(caller: Caller, role: Caller["role"] | undefined): void {
-  if (role === "admin") letIn(caller, "account");
+export function authorizeAccountAdmin(caller: Caller, role: Caller["role"] | undefined): void {
+  if (role === "admin") authorize(caller, "account");
 }

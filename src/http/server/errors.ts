@@ -28,12 +28,12 @@ export function answerError(thrown: FastifyError, request: FastifyRequest, reply
   else if (status >= 500) request.log.warn({ code: error.code, error: thrown.message }, "request failed");
   if (reply.raw.destroyed) return;
   if (status === 401) reply.header("www-authenticate", challengeOf(request));
-  if (error) askedLater(error, reply);
+  if (error) setRetryAfter(error, reply);
   reply.code(status).send(bodyOf(error, request));
 }
 
 /** Says when it may be of use to ask again. */
-export function askedLater({ detail: { retryAfterSeconds } }: ColloquyError, reply: FastifyReply): void {
+export function setRetryAfter({ detail: { retryAfterSeconds } }: ColloquyError, reply: FastifyReply): void {
   if (retryAfterSeconds !== undefined) reply.header("retry-after", Math.ceil(retryAfterSeconds));
 }
 

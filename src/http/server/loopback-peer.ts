@@ -60,7 +60,7 @@ function isWsl(kernel: string): boolean {
 }
 
 /** Whether this system tells whose a browser of this machine is: tried with a connection to ourselves. */
-export async function canTellPeers(): Promise<boolean> {
+export async function canIdentifyPeers(): Promise<boolean> {
   if (isWsl(release())) return false;
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -33,7 +33,7 @@ import type { PassageSearch } from "../../knowledge/search/retrieve.ts";
 import type { Uploads } from "../../knowledge/uploads/uploads.ts";
 import type { AuditLog } from "../../store/metering/audit-log.ts";
 import type { ModelHealth, UsageFilter } from "../../store/metering/usage.ts";
-import type { RequestHolds } from "../../run/limits/reserve-spending.ts";
+import type { RequestReservations } from "../../run/limits/reserve-spending.ts";
 import type { Budget, BudgetState, NewBudget } from "../../store/metering/spending.ts";
 import type { SharedCounts } from "../../store/metering/shared-counts.ts";
 import type { Shares } from "../../store/shares.ts";
@@ -141,7 +141,7 @@ export type Overview = {
 
 /** What accounts and groups may spend on models; whoever changes it has made sure that the caller may. */
 export type Spending = {
-  readonly holds: Pick<RequestHolds, "begin">;
+  readonly holds: Pick<RequestReservations, "begin">;
   list(): Promise<readonly (Budget | BudgetState)[]>;
   budgetsOf(userId: string): Promise<readonly BudgetState[]>;
   /** Throws NotFound. */

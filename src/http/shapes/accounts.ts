@@ -47,7 +47,7 @@ export const addUserBody = z.strictObject({
 });
 
 /** When a key ends that is made now; undefined: never. */
-export function endIn(days: number | null | undefined): Date | undefined {
+export function expiryDate(days: number | null | undefined): Date | undefined {
   return days == null ? undefined : new Date(Date.now() + days * 86_400_000);
 }
 

@@ -22,7 +22,7 @@ type FollowDeps = {
  * The same for an answer that is told whole, until `events` says that it is enough. Rejects if the server stops or whoever
  * asked has left: the run goes on.
  */
-export function followWhole(
+export function followUntilEnough(
   { services, reply, streams }: FollowDeps,
   run: string,
   place: Parameters<typeof followUntil>[1],

@@ -2,7 +2,7 @@
  * Keeps what of a step's text was sent, for dialects that can't take text back: a new attempt may go on only where it
  * begins with that. Its functions give the text to send, undefined when the new text differs.
  */
-export function createTextTeller() {
+export function createTextSender() {
   let step: string | undefined;
   let sent = "";
   let anything = false;

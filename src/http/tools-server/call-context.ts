@@ -34,7 +34,7 @@ export function contextOf(call: ServedCall, { key, signal, progress }: ContextOp
 }
 
 /** A call of a client that knows nothing of runs. */
-export function plainCall(
+export function callWithoutRun(
   input: ServedCall["input"],
   { session, user }: { readonly session: string | undefined; readonly user: unknown },
 ): ServedCall {

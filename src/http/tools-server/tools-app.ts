@@ -26,7 +26,7 @@ import { checkLocalOrigin } from "../server/origins.ts";
 import { fastifyLog } from "../server/request-log.ts";
 import { invalidInput } from "../server/validate.ts";
 import { createSseStreams, whenClosed } from "../stream/sse.ts";
-import { contextOf, plainCall } from "./call-context.ts";
+import { contextOf, callWithoutRun } from "./call-context.ts";
 import { createServedCalls } from "./served-calls.ts";
 import { toolsDocument, toolsRoutes } from "./tools-document.ts";
 
@@ -124,7 +124,7 @@ export function createToolsApp({ tools, token, sandbox, log }: ToolsAppOptions):
       const began = performance.now();
       const body = read(jsonObjectSchema, request.body ?? {});
       const { input, session = sessionOf(request) } = readToolCall(body, tool);
-      const call = plainCall(input, { session, user: body["user"] });
+      const call = callWithoutRun(input, { session, user: body["user"] });
       const context = { key: keyOf(request), signal: signalFor(reply), progress: () => {} };
       const result = await perform(tool, call, context);
       return toolAnswer(result, {

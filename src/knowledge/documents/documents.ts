@@ -23,8 +23,8 @@ import {
 } from "../../store/knowledge/documents.ts";
 import type { Collections } from "./collections.ts";
 import type { DocumentFiles, StagedFile } from "./document-files.ts";
-import { type GivenContent, prepareWork } from "./prepared-chunks.ts";
-import { workOn } from "./staging-folder.ts";
+import { type GivenContent, stageExportedChunks } from "./prepared-chunks.ts";
+import { openStagingFolder } from "./staging-folder.ts";
 
 /** What became of a document that was brought. */
 export type DocumentResult = {
@@ -222,7 +222,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
           dimension: shape.dimension,
           async prepare(document) {
             const { sha256 } = original;
-            await prepareWork(await workOn(files, document, { sha256, collection }), given, shape);
+            await stageExportedChunks(await openStagingFolder(files, document, { sha256, collection }), given, shape);
           },
         });
         onQueued();

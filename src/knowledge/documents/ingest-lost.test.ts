@@ -8,14 +8,14 @@ import { temporaryFolder } from "../../../test/pglite.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { Chunk } from "../../protocol/knowledge/chunks.ts";
 import type { Database } from "../../store/driver/database.ts";
-import { removeUnfound, replaceChunks, writeChunks } from "../../store/knowledge/chunks.ts";
+import { removeUnsearchableChunks, replaceChunks, writeChunks } from "../../store/knowledge/chunks.ts";
 import { createCollection } from "../../store/knowledge/collections.ts";
 import { insertDocument, type LeasedDocument, replaceContent } from "../../store/knowledge/documents.ts";
 import { finishDocument, takeDocument } from "../../store/knowledge/queue.ts";
 import { ensureOwner } from "../../store/people/users.ts";
 import { createDocumentFiles } from "./document-files.ts";
 import { createEmbedders } from "../embedding/embedders.ts";
-import { ingest, linkOrCopy, LostDocument, writeAhead } from "./ingest.ts";
+import { ingest, linkOrCopy, LostDocument, writeChunksInBatches } from "./ingest.ts";
 import { createDocumentReader } from "./read-document.ts";
 
 const settings = {
@@ -44,14 +44,14 @@ eachDatabase((databases) => {
     const { id } = await insertDocument(query, { ...content, collectionId, userId, name: "d" });
     const take = async () => (await takeDocument(query, newId()))!;
     const ahead = (document: LeasedDocument, text: string) =>
-      writeAhead(database, document, { collection, chunks: chunksOf(text, 401), signal });
+      writeChunksInBatches(database, document, { collection, chunks: chunksOf(text, 401), signal });
     const finish = (document: LeasedDocument, chunks?: readonly Chunk[]) =>
       transaction(async (inside) => {
         assert.ok(await finishDocument(inside, document, document));
         if (chunks) await replaceChunks(inside, { collection, documentId: id, chunks });
       });
     const removeAllUnfound = async (lease?: string) => {
-      while ((await removeUnfound(query, id, lease)) > 0);
+      while ((await removeUnsearchableChunks(query, id, lease)) > 0);
     };
     const written = async () => {
       const rows = await query<{ revision: number; text: string; count: number }>(

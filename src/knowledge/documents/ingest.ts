@@ -6,7 +6,12 @@ import type { DocumentProgress } from "../../protocol/knowledge/documents.ts";
 import { Conflict, InvalidInput, Unavailable } from "../../protocol/base/errors.ts";
 import type { Chunk, EmbeddedChunk, Embedder } from "../../protocol/knowledge/chunks.ts";
 import type { Database } from "../../store/driver/database.ts";
-import { type ChunkedCollection, removeUnfound, replaceChunks, writeChunks } from "../../store/knowledge/chunks.ts";
+import {
+  type ChunkedCollection,
+  removeUnsearchableChunks,
+  replaceChunks,
+  writeChunks,
+} from "../../store/knowledge/chunks.ts";
 import { changeCollection, type Collection, findCollection } from "../../store/knowledge/collections.ts";
 import { documentsOf, type LeasedDocument, type RagDocument } from "../../store/knowledge/documents.ts";
 import { fetchedDocument, finishDocument, holdDocument, unchangedDocument } from "../../store/knowledge/queue.ts";
@@ -15,7 +20,7 @@ import type { Embedders } from "../embedding/embedders.ts";
 import { fetchDocument } from "./fetch-document.ts";
 import type { DocumentReader, ReadContent } from "./read-document.ts";
 import { readVectors, writeVectors } from "./vector-files.ts";
-import { embeddedAtOnce, type StagingFolder, workOn } from "./staging-folder.ts";
+import { embeddingBatchSize, type StagingFolder, openStagingFolder } from "./staging-folder.ts";
 
 export type IngestOptions = {
   readonly database: Database;
@@ -65,7 +70,7 @@ export async function ingest(
     return files.removeFiles(document.liveFile === file ? [] : [document.liveFile]);
   }
 
-  const work = await workOn(files, document, { sha256, collection });
+  const work = await openStagingFolder(files, document, { sha256, collection });
   tell({ stage: "reading" });
   const content =
     (await readBefore(work)) ??
@@ -85,7 +90,7 @@ export async function ingest(
     documentId: document.id,
   };
   const isLong = chunks.length > writtenAtOnce;
-  if (isLong) await writeAhead(database, document, { collection: given.collection, chunks, signal });
+  if (isLong) await writeChunksInBatches(database, document, { collection: given.collection, chunks, signal });
   const before = await database.transaction(async (query) => {
     const finished = await finishDocument(query, document, { ...content, textFile });
     if (finished && !isLong) await replaceChunks(query, { ...given, chunks });
@@ -97,17 +102,17 @@ export async function ingest(
   }
   await files.removeFiles([before.textFile, ...(before.liveFile === file ? [] : [before.liveFile])]);
   await files.removeWork(document);
-  if (isLong) while ((await removeUnfound(database.query, document.id)) > 0);
+  if (isLong) while ((await removeUnsearchableChunks(database.query, document.id)) > 0);
 }
 
 /** Some at a time, so that nobody waits long for the database; they are found with the new revision. Throws LostDocument. */
-export async function writeAhead(
+export async function writeChunksInBatches(
   database: Database,
   document: Pick<LeasedDocument, "id" | "lease" | "revision">,
   { collection, chunks, signal }: ChunkBatch,
 ): Promise<void> {
   const { id: documentId, lease, revision } = document;
-  while ((await removeUnfound(database.query, documentId, lease)) > 0);
+  while ((await removeUnsearchableChunks(database.query, documentId, lease)) > 0);
   for (let from = 0; from < chunks.length; from += writtenAtOnce) {
     signal.throwIfAborted();
     const some = chunks.slice(from, from + writtenAtOnce);
@@ -260,7 +265,7 @@ async function* batchesOf(
   let chunks: Chunk[] = [];
   for await (const line of createInterface({ input: createReadStream(chunksFile), crlfDelay: Infinity })) {
     chunks.push(JSON.parse(line) as Chunk);
-    if (chunks.length < embeddedAtOnce) continue;
+    if (chunks.length < embeddingBatchSize) continue;
     yield { batch, chunks };
     batch++;
     chunks = [];

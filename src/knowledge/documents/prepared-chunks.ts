@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { z } from "zod";
 import { InvalidInput } from "../../protocol/base/errors.ts";
 import type { Chunk } from "../../protocol/knowledge/chunks.ts";
-import { embeddedAtOnce, type StagingFolder } from "./staging-folder.ts";
+import { embeddingBatchSize, type StagingFolder } from "./staging-folder.ts";
 import { writeVectors } from "./vector-files.ts";
 import { countTokens } from "./count-tokens.ts";
 
@@ -33,7 +33,7 @@ const mostMetadata = 100_000;
  * Makes work that is done of what an export holds, so that nothing is read or embedded again. Nothing is believed: each chunk
  * must be a slice of the text, each embedding of the dimension. Throws InvalidInput.
  */
-export async function prepareWork(
+export async function stageExportedChunks(
   work: StagingFolder,
   given: { readonly chunksFile: string; readonly textFile: string; readonly content: GivenContent },
   { size, dimension }: { readonly size: number; readonly dimension: number | null },
@@ -76,7 +76,7 @@ export async function prepareWork(
       throw wrong(`chunk ${chunks.length - 1} has an embedding that is no number`);
     if (vector) vectors.push(vector);
     else hasAllVectors = false;
-    if (chunks.length % embeddedAtOnce === 0) await flush();
+    if (chunks.length % embeddingBatchSize === 0) await flush();
   }
   if (chunks.length === 0) throw wrong("it has no chunks");
   await flush();

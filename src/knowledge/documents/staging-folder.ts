@@ -10,10 +10,10 @@ export type StagingFolder = { readonly folder: string; readonly textFile: string
 const workVersion = 2;
 
 /** How many chunks are embedded at once, and how many vectors a file of the work has. */
-export const embeddedAtOnce = 32;
+export const embeddingBatchSize = 32;
 
 /** The same place for the same content, cut and embedded in the same way: what was done there counts. */
-export async function workOn(
+export async function openStagingFolder(
   files: DocumentFiles,
   document: DocumentPlace,
   { sha256, collection }: { readonly sha256: string; readonly collection: Collection },

@@ -1,7 +1,7 @@
 import { Readability } from "@mozilla/readability";
 import { parseHTML } from "linkedom";
 import TurndownService from "turndown";
-import { outside } from "../../protocol/base/closed-blocks.ts";
+import { withoutPieces } from "../../protocol/base/closed-blocks.ts";
 import { type ParsedDocument, type ParsedSection, shortened, UnreadableFile } from "./parsed.ts";
 import { markdownSections } from "./markdown.ts";
 
@@ -39,7 +39,7 @@ export function htmlSections(html: string): readonly ParsedSection[] {
 /** HTML may leave these tags out, and browsers add them; the parser does not. */
 function withBody(html: string): string {
   if (/<body[\s>]/i.test(html)) return html;
-  const content = outside(html, tagsIn(html, /<!doctype|<\/?(?:html|head)(?=[\s>])/gi));
+  const content = withoutPieces(html, tagsIn(html, /<!doctype|<\/?(?:html|head)(?=[\s>])/gi));
   return `<!doctype html><html><head></head><body>${content}</body></html>`;
 }
 

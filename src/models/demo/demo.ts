@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ModelError } from "../../protocol/base/errors.ts";
 import type { ModelRequest, ModelStream, ToolSchema } from "../../protocol/agents/models.ts";
-import { closedBlocks, outside } from "../../protocol/base/closed-blocks.ts";
+import { closedBlocks, withoutPieces } from "../../protocol/base/closed-blocks.ts";
 import type { Adapter } from "../transport/adapter.ts";
 import { AnswerWriter } from "../transport/answer-writer.ts";
-import { doneSince, formatOf, textOf, roomFormat } from "./formats.ts";
+import { callsSinceUser, formatOf, textOf, roomFormat } from "./formats.ts";
 import { introduction, label } from "./introduction.ts";
-import { nextOf, type PlannedCall, type DemoStep } from "./next-step.ts";
+import { nextStep, type PlannedCall, type DemoStep } from "./next-step.ts";
 
 import { propertiesOf, schemaInstance } from "./schema-instance.ts";
 
@@ -57,8 +57,8 @@ function planFor(request: ModelRequest): DemoAnswer {
   const sentence = said.replaceAll(/\s+/g, " ").trim().slice(0, longestSentence);
   const { toolChoice } = request;
   const forced = toolChoice !== undefined && toolChoice !== "auto" && toolChoice !== "none";
-  const work = format?.work ?? { tools: offered(request), ...doneSince(request.messages), forced };
-  const next = withFiles(nextOf({ ...work, sentence }), files);
+  const work = format?.work ?? { tools: offered(request), ...callsSinceUser(request.messages), forced };
+  const next = withFiles(nextStep({ ...work, sentence }), files);
   const isWritten = format?.writesCalls ?? false;
   if (next && "calls" in next && !isWritten) return next;
   if (format) return { text: format.write(next, sentence) };
@@ -74,7 +74,7 @@ function withFiles(next: DemoStep | undefined, files: ReadonlyMap<string, string
 function saidIn(text: string): { readonly said: string; readonly files: ReadonlyMap<string, string> } {
   const places = text.matchAll(/^<attached-file>\nFile: (.+)\nPath: (.+) \(in the workspace\)$/gm);
   return {
-    said: outside(
+    said: withoutPieces(
       text,
       closedBlocks(text, /^<attached-file>\n/gm, () => /\n<\/attached-file>$/gm),
     ),

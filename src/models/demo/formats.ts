@@ -1,7 +1,7 @@
 import type { JsonSchema, ModelMessage, ModelRequest, ToolSchema } from "../../protocol/agents/models.ts";
 import { closedBlocks } from "../../protocol/base/closed-blocks.ts";
 import { introduction, label, shortIntroduction } from "./introduction.ts";
-import { tell, wishesIn, type DemoStep, type CallResult, type DemoRequest } from "./next-step.ts";
+import { resultText, matchTools, type DemoStep, type CallResult, type DemoRequest } from "./next-step.ts";
 import { propertiesOf } from "./schema-instance.ts";
 
 /**
@@ -42,7 +42,7 @@ function planFormat(request: ModelRequest, instructions: string, last: string): 
   if (step !== undefined)
     return {
       said: step,
-      work: { tools: request.tools ?? [], ...doneSince(request.messages) },
+      work: { tools: request.tools ?? [], ...callsSinceUser(request.messages) },
       writesCalls: false,
       write: (next) => {
         if (!next || "calls" in next) return "FAILED: no tool of mine fits.";
@@ -55,7 +55,7 @@ function planFormat(request: ModelRequest, instructions: string, last: string): 
     said: last,
     work: { tools, rounds: [], results: [] },
     writesCalls: true,
-    write: (_, sentence) => JSON.stringify({ steps: wishesIn(sentence, tools).map(({ clause }) => clause) }),
+    write: (_, sentence) => JSON.stringify({ steps: matchTools(sentence, tools).map(({ clause }) => clause) }),
   };
 }
 
@@ -78,10 +78,10 @@ function thoughtFormat(instructions: string, last: string): CallFormat | string 
       said,
       work,
       writesCalls: true,
-      write: (next) => `final_answer: ${String(!next || !("calls" in next))}\nObservation: ${tell(seen)}`,
+      write: (next) => `final_answer: ${String(!next || !("calls" in next))}\nObservation: ${resultText(seen)}`,
     };
   if (at !== -1 && /^Now write the answer to the user\.$/m.test(last.slice(at)))
-    return `${results.map(tell).join("\n\n") || "Nothing was found or done."}\n\n${label}`;
+    return `${results.map(resultText).join("\n\n") || "Nothing was found or done."}\n\n${label}`;
   return {
     said,
     work,
@@ -199,7 +199,7 @@ function schemaOf(kind: string): JsonSchema {
 }
 
 /** What was called since a person last spoke, and what came of it. */
-export function doneSince(messages: readonly ModelMessage[]): Pick<DemoRequest, "rounds" | "results"> {
+export function callsSinceUser(messages: readonly ModelMessage[]): Pick<DemoRequest, "rounds" | "results"> {
   const since = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1);
   return {
     rounds: since.flatMap((message) =>
@@ -230,7 +230,7 @@ export function roomFormat(request: ModelRequest): CallFormat | string | undefin
   const heard = messages.slice(answered + 1).flatMap((message) => (message.role === "user" ? [textOf(message)] : []));
   const said = [...heard.join("\n").matchAll(lines)].findLast(([line]) => !line.includes(label))?.[1];
   if (said === undefined) return "[pass]";
-  const work = { tools: toolChoice === "none" ? [] : tools, ...doneSince(messages) };
+  const work = { tools: toolChoice === "none" ? [] : tools, ...callsSinceUser(messages) };
   return {
     // Who is spoken to is no part of the wish.
     said: said.replaceAll(/@[\w.-]+[,:]?/g, ""),

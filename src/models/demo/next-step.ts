@@ -23,7 +23,7 @@ export type DemoStep = { readonly calls: readonly PlannedCall[] } | { readonly t
 type ToolMatch = { readonly clause: string; readonly tool: ToolSchema };
 
 /** What a sentence asks for that a tool can do, in order. */
-export function wishesIn(sentence: string, tools: readonly ToolSchema[], forced = false): readonly ToolMatch[] {
+export function matchTools(sentence: string, tools: readonly ToolSchema[], forced = false): readonly ToolMatch[] {
   return clausesOf(sentence).flatMap((clause) => {
     const tool = chooseTool(clause, tools) ?? (forced ? tools[0] : undefined);
     return tool ? [{ clause, tool }] : [];
@@ -31,8 +31,8 @@ export function wishesIn(sentence: string, tools: readonly ToolSchema[], forced 
 }
 
 /** What to do next; undefined if there is nothing that a tool fits. */
-export function nextOf({ sentence, tools, rounds, results, forced = false }: DemoRequest): DemoStep | undefined {
-  const wishes = wishesIn(sentence, tools, forced);
+export function nextStep({ sentence, tools, rounds, results, forced = false }: DemoRequest): DemoStep | undefined {
+  const wishes = matchTools(sentence, tools, forced);
   let done = 0;
   for (const name of rounds) if (name === wishes[done]?.tool.name) done++;
   const failed = results.some((result) => result.isError);
@@ -42,7 +42,7 @@ export function nextOf({ sentence, tools, rounds, results, forced = false }: Dem
     if (calls) return { calls };
     return { text: `I could not find what you mean by "${contentOf(wish.clause, wish.tool)}".`, done: false };
   }
-  return results.length > 0 ? { text: results.map(tell).join("\n\n"), done: !failed } : undefined;
+  return results.length > 0 ? { text: results.map(resultText).join("\n\n"), done: !failed } : undefined;
 }
 
 /** "add milk, then list my tasks" are two wishes. */
@@ -119,7 +119,7 @@ function numberIn(listing: string, titles: readonly string[]): number | undefine
   return undefined;
 }
 
-export function tell({ name, content, isError }: CallResult): string {
+export function resultText({ name, content, isError }: CallResult): string {
   return isError ? `${name} failed: ${content.slice(0, 2000)}` : tellResult(name, content);
 }
 

@@ -12,7 +12,7 @@ import { callOptions } from "./ai-sdk-prompt.ts";
 import { StreamDeadline } from "./ai-sdk-watch.ts";
 import { AnswerWriter } from "../transport/answer-writer.ts";
 import type { AiSdkConfig } from "../config.ts";
-import { failure, reportedFailure, statusFailure } from "../transport/upstream-error.ts";
+import { failure, providerFailure, statusFailure } from "../transport/upstream-error.ts";
 import type { Target } from "../transport/upstream-error.ts";
 import { UnsupportedRequest } from "../transport/wire.ts";
 
@@ -54,7 +54,7 @@ export function createAiSdk(config: AiSdkConfig, timeouts: Partial<Timeouts>): A
     if (error instanceof PackageMissing || error instanceof UnsupportedRequest)
       return failure("refused", target, error.message, { cause: error });
     if (error instanceof PartError) return asModelError(error.error);
-    return error instanceof Error ? thrownFailure(target, error) : reportedFailure(target, error);
+    return error instanceof Error ? thrownFailure(target, error) : providerFailure(target, error);
   }
 
   return { provider: "ai-sdk", name: config.model, contextTokens: config.contextTokens ?? 128_000, stream };

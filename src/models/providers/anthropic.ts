@@ -6,7 +6,7 @@ import type {
   ModelSettings,
   ToolChoice,
 } from "../../protocol/agents/models.ts";
-import { defaultTimeouts, leaveOut, type Adapter, type LeftOut } from "../transport/adapter.ts";
+import { defaultTimeouts, omitFields, type Adapter, type OmittedFields } from "../transport/adapter.ts";
 import { AnthropicReader, thinkingOf } from "./anthropic-answer.ts";
 import { argumentsObject, outgoingCallId, dataUrl } from "./request-values.ts";
 
@@ -61,19 +61,19 @@ const optionalFields = [
   "cache_control",
 ];
 
-function withoutWhatIsNamed(said: string, leftOut: LeftOut): LeftOut | undefined {
+function withoutWhatIsNamed(said: string, leftOut: OmittedFields): OmittedFields | undefined {
   const named = optionalFields.filter(
     (field) => !leftOut.has(field) && new RegExp(`(?<![\\w-])${field}(?![\\w-])`).test(said),
   );
   if (!leftOut.has("output_config") && /output[_ ]format|structured output/i.test(said)) named.push("output_config");
-  return named.length > 0 ? leaveOut(leftOut, named) : undefined;
+  return named.length > 0 ? omitFields(leftOut, named) : undefined;
 }
 
-function needsFormatTool(request: ModelRequest, leftOut: LeftOut): boolean {
+function needsFormatTool(request: ModelRequest, leftOut: OmittedFields): boolean {
   return request.format?.type === "json-schema" && leftOut.has("output_config");
 }
 
-function bodyOf(request: ModelRequest, leftOut: LeftOut, config: AnthropicConfig): object {
+function bodyOf(request: ModelRequest, leftOut: OmittedFields, config: AnthropicConfig): object {
   const settings: ModelSettings = { ...config.options, ...request.settings };
   const maxTokens = settings.maxTokens ?? defaultMaxTokens;
   const budget = config.options?.thinkingTokens;
@@ -108,7 +108,7 @@ function withOwnTools(fields: ToolFields, { options }: AnthropicConfig): ToolFie
   return Array.isArray(own) && fields.tools ? { ...fields, tools: [...(own as object[]), ...fields.tools] } : fields;
 }
 
-function outputFields(request: ModelRequest, leftOut: LeftOut, settings: ModelSettings): object {
+function outputFields(request: ModelRequest, leftOut: OmittedFields, settings: ModelSettings): object {
   const effort = settings.reasoningEffort;
   const format =
     request.format?.type === "json-schema" ? { type: "json_schema", schema: request.format.schema } : undefined;
@@ -118,7 +118,7 @@ function outputFields(request: ModelRequest, leftOut: LeftOut, settings: ModelSe
 
 type ToolFields = { readonly tools?: readonly object[]; readonly tool_choice?: object | undefined };
 
-function toolFields(request: ModelRequest, leftOut: LeftOut, settings: ModelSettings): ToolFields {
+function toolFields(request: ModelRequest, leftOut: OmittedFields, settings: ModelSettings): ToolFields {
   const { format } = request;
   const tools: object[] = (request.tools ?? []).map(({ name, description, parameters, strict }) => ({
     name,

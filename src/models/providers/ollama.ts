@@ -1,11 +1,11 @@
 import type { FinishReason, ModelMessage, ModelRequest, ModelSettings } from "../../protocol/agents/models.ts";
-import { defaultTimeouts, leaveOut } from "../transport/adapter.ts";
-import type { Adapter, LeftOut } from "../transport/adapter.ts";
+import { defaultTimeouts, omitFields } from "../transport/adapter.ts";
+import type { Adapter, OmittedFields } from "../transport/adapter.ts";
 import type { AnswerWriter } from "../transport/answer-writer.ts";
 import { askOllamaSize } from "../discovery/ask-context-size.ts";
 import { outgoingCallId, argumentsObject, dataUrl } from "./request-values.ts";
 import type { OllamaConfig } from "../config.ts";
-import { askedSize } from "../transport/context-size.ts";
+import { lazyContextSize } from "../transport/context-size.ts";
 import type { ContextSize } from "../transport/context-size.ts";
 import { endpoint } from "../transport/endpoint.ts";
 import { ndjson } from "../transport/framing.ts";
@@ -32,7 +32,9 @@ export function createOllama(config: OllamaConfig, { dispatcher, timeouts, isOwn
   const show = endpoint(baseUrl, "api/show");
   const ask = () => askOllamaSize(show, { model: config.model, headers, dispatcher, usual: usualContext });
   const context: ContextSize =
-    set !== undefined || isOwn?.(url) ? { tokens: set ?? usualContext } : askedSize(ask, { otherwise: usualContext });
+    set !== undefined || isOwn?.(url)
+      ? { tokens: set ?? usualContext }
+      : lazyContextSize(ask, { otherwise: usualContext });
   return createHttpAdapter({
     id: config.id,
     name: config.model,
@@ -49,7 +51,7 @@ export function createOllama(config: OllamaConfig, { dispatcher, timeouts, isOwn
       reader: (answer) => new OllamaReader(answer),
       adapt(said, leftOut) {
         // "<model> does not support thinking"
-        return /think/i.test(said) && !leftOut.has("think") ? leaveOut(leftOut, ["think"]) : undefined;
+        return /think/i.test(said) && !leftOut.has("think") ? omitFields(leftOut, ["think"]) : undefined;
       },
     },
   });
@@ -57,7 +59,7 @@ export function createOllama(config: OllamaConfig, { dispatcher, timeouts, isOwn
 
 function bodyOf(
   request: ModelRequest,
-  leftOut: LeftOut,
+  leftOut: OmittedFields,
   { config, contextTokens }: { config: OllamaConfig; contextTokens: number },
 ): object {
   const settings: ModelSettings = { ...config.options, ...request.settings };

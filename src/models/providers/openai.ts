@@ -5,12 +5,12 @@ import type {
   ModelSettings,
   ToolChoice,
 } from "../../protocol/agents/models.ts";
-import { defaultTimeouts, leaveOut } from "../transport/adapter.ts";
-import type { Adapter, LeftOut } from "../transport/adapter.ts";
+import { defaultTimeouts, omitFields } from "../transport/adapter.ts";
+import type { Adapter, OmittedFields } from "../transport/adapter.ts";
 import { askOwnServerSize, isPrivateHost } from "../discovery/ask-context-size.ts";
 import { outgoingCallId } from "./request-values.ts";
 import type { OpenAiConfig } from "../config.ts";
-import { askedSize } from "../transport/context-size.ts";
+import { lazyContextSize } from "../transport/context-size.ts";
 import { endpoint } from "../transport/endpoint.ts";
 import { serverSentEvents } from "../transport/framing.ts";
 import { createHttpAdapter } from "../transport/http-adapter.ts";
@@ -33,7 +33,7 @@ export function createOpenAi(config: OpenAiConfig, { dispatcher, timeouts, isOwn
   return createHttpAdapter({
     id: config.id,
     name: config.model,
-    context: isAsked ? askedSize(ask, { otherwise: usual }) : { tokens: config.contextTokens ?? usual },
+    context: isAsked ? lazyContextSize(ask, { otherwise: usual }) : { tokens: config.contextTokens ?? usual },
     timeouts: { ...defaultTimeouts, ...timeouts, ...config.timeouts },
     dispatcher,
     ...(isOwn ? { isOwn } : {}),
@@ -71,7 +71,7 @@ const optionalFields = [
   "stop",
 ] as const;
 
-function withoutWhatIsNamed(said: string, leftOut: LeftOut): LeftOut | undefined {
+function withoutWhatIsNamed(said: string, leftOut: OmittedFields): OmittedFields | undefined {
   const named: string[] = optionalFields.filter(
     (field) => !leftOut.has(field) && new RegExp(`(?<![\\w-])${field}(?![\\w-])`).test(said),
   );
@@ -80,12 +80,12 @@ function withoutWhatIsNamed(said: string, leftOut: LeftOut): LeftOut | undefined
   // A tool's schema that does not have the form which strictness demands.
   if (!leftOut.has("strict") && named.length === 0 && /additionalProperties|\bschema\b/i.test(said))
     named.push("strict");
-  return named.length > 0 ? leaveOut(leftOut, named) : undefined;
+  return named.length > 0 ? omitFields(leftOut, named) : undefined;
 }
 
 type Context = { readonly config: OpenAiConfig; readonly rules: HostRules };
 
-function bodyOf(request: ModelRequest, leftOut: LeftOut, { config, rules }: Context): object {
+function bodyOf(request: ModelRequest, leftOut: OmittedFields, { config, rules }: Context): object {
   const tools = request.tools?.length ? request.tools : undefined;
   const stream = !(leftOut.has("stream") && (tools || request.format));
   const fields: Record<string, unknown> = {
@@ -112,7 +112,7 @@ function bodyOf(request: ModelRequest, leftOut: LeftOut, { config, rules }: Cont
   };
 }
 
-function settingFields(settings: ModelSettings, rules: HostRules, leftOut: LeftOut): Record<string, unknown> {
+function settingFields(settings: ModelSettings, rules: HostRules, leftOut: OmittedFields): Record<string, unknown> {
   const other = rules.maxTokensField === "max_tokens" ? "max_completion_tokens" : "max_tokens";
   return {
     temperature: settings.temperature,
@@ -133,7 +133,7 @@ function toolChoiceField(choice: ToolChoice | undefined, rules: HostRules): unkn
   return choice === "required" ? choice : { type: "function", function: choice };
 }
 
-function formatField(format: ModelRequest["format"], leftOut: LeftOut): unknown {
+function formatField(format: ModelRequest["format"], leftOut: OmittedFields): unknown {
   if (format === undefined) return undefined;
   if (format.type === "json") return { type: "json_object" };
   const { name, schema, strict } = format;

@@ -1,6 +1,6 @@
 import { ModelError, messageOf } from "../../protocol/base/errors.ts";
 import type { Model, ModelCallRecord, ModelPart, ModelRequest, ModelStream } from "../../protocol/agents/models.ts";
-import { nothingLeftOut, type Adapter, type LeftOut } from "../transport/adapter.ts";
+import { noOmittedFields, type Adapter, type OmittedFields } from "../transport/adapter.ts";
 import { CallRecorder, type PromptSink } from "./call-recorder.ts";
 import { countPictures, refusesPictures, type VisionSupport, withoutPictures } from "../discovery/vision-support.ts";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -101,7 +101,7 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
     const pictures = countPictures(given);
     let unseen = pictures > 0 && (isBlind || (await options.sight?.()) === false) ? pictures : 0;
     let request = unseen > 0 ? withoutPictures(given) : given;
-    let leftOut: LeftOut = nothingLeftOut;
+    let leftOut: OmittedFields = noOmittedFields;
     let changes = 0;
     for (let tries = 1; ; tries++) {
       throwIfAborted(signal);

@@ -2,11 +2,11 @@ import type { ModelError } from "../../protocol/base/errors.ts";
 import type { ModelRequest, ModelStream } from "../../protocol/agents/models.ts";
 
 /** Request fields of a provider that one try goes without; `stream` among them means: ask for a whole answer. */
-export type LeftOut = ReadonlySet<string>;
-export const nothingLeftOut: LeftOut = new Set();
+export type OmittedFields = ReadonlySet<string>;
+export const noOmittedFields: OmittedFields = new Set();
 
 /** The same set with more fields. */
-export function leaveOut(leftOut: LeftOut, fields: Iterable<string>): LeftOut {
+export function omitFields(leftOut: OmittedFields, fields: Iterable<string>): OmittedFields {
   return new Set([...leftOut, ...fields]);
 }
 
@@ -24,9 +24,9 @@ export interface Adapter {
   /** As of a model. */
   ready?(): Promise<void> | undefined;
   readonly demo?: boolean;
-  stream(request: ModelRequest, signal: AbortSignal, leftOut: LeftOut): ModelStream;
+  stream(request: ModelRequest, signal: AbortSignal, leftOut: OmittedFields): ModelStream;
   /** What to leave out so that a refused request may pass; undefined: nothing would help. */
-  adapt?(error: ModelError, leftOut: LeftOut): LeftOut | undefined;
+  adapt?(error: ModelError, leftOut: OmittedFields): OmittedFields | undefined;
 }
 
 /** Milliseconds; each must be positive. */

@@ -6,7 +6,7 @@ import { collect } from "../../../test/model-servers/collect.ts";
 import { startModelServer, type ModelServerOptions } from "../../../test/model-servers/model-server.ts";
 import { isPrivateHost } from "../discovery/ask-context-size.ts";
 import type { ModelConfig } from "../config.ts";
-import { askedSize, type FoundSize } from "./context-size.ts";
+import { lazyContextSize, type FoundSize } from "./context-size.ts";
 import { createModels, type ModelsOptions } from "../registry.ts";
 
 const never = new AbortController().signal;
@@ -130,7 +130,7 @@ test("a server that does not answer the question costs one short wait, one that 
 test("a size that was not found is asked for again, beside the work, until it is", async () => {
   const answers: FoundSize[] = [undefined, { tokens: 100, isSettled: false }, { tokens: 200, isSettled: true }];
   let asked = 0;
-  const size = askedSize(async () => answers[asked++], { otherwise: 50, againMs: 0 });
+  const size = lazyContextSize(async () => answers[asked++], { otherwise: 50, againMs: 0 });
   const told: number[] = [];
   for (let round = 0; round < 5; round++) {
     await size.ready?.();
@@ -140,7 +140,7 @@ test("a size that was not found is asked for again, beside the work, until it is
   assert.deepEqual(told, [50, 100, 200, 200, 200]);
   assert.equal(asked, 3);
   let again = 0;
-  const failing = askedSize(async () => void again++, { otherwise: 50 });
+  const failing = lazyContextSize(async () => void again++, { otherwise: 50 });
   for (let round = 0; round < 5; round++) await failing.ready?.();
   assert.equal(again, 1, "not at once");
 });

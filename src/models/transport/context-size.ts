@@ -16,7 +16,7 @@ const askAgainMs = 60_000;
  * A size that only the server knows. It is asked when the first request needs it, which waits for the answer; requests after
  * one that failed do not wait again. Once known, it stays.
  */
-export function askedSize(
+export function lazyContextSize(
   ask: () => Promise<FoundSize>,
   { otherwise, againMs = askAgainMs }: { readonly otherwise: number; readonly againMs?: number },
 ): ContextSize {

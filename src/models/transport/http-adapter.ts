@@ -2,14 +2,14 @@ import type { Dispatcher } from "undici";
 import { parseExactly } from "../../protocol/base/exact-json.ts";
 import { ModelError } from "../../protocol/base/errors.ts";
 import type { ModelPart, ModelRequest, ModelStream } from "../../protocol/agents/models.ts";
-import { leaveOut } from "./adapter.ts";
-import type { Adapter, LeftOut, Timeouts } from "./adapter.ts";
+import { omitFields } from "./adapter.ts";
+import type { Adapter, OmittedFields, Timeouts } from "./adapter.ts";
 import { AnswerWriter } from "./answer-writer.ts";
 import type { ContextSize } from "./context-size.ts";
 import { shownUrl } from "./endpoint.ts";
 import { HttpExchange } from "./http-exchange.ts";
 import { LineBuffer, LineTooLong } from "./framing.ts";
-import { failure, reportedFailure, statusFailure } from "./upstream-error.ts";
+import { failure, providerFailure, statusFailure } from "./upstream-error.ts";
 import type { Target } from "./upstream-error.ts";
 import { StreamCutOff, NotTheProtocol, ProviderError, UnsupportedRequest } from "./wire.ts";
 import type { AnswerReader, Wire } from "./wire.ts";
@@ -44,10 +44,10 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
   const target: Target = { id, provider: wire.provider, model: name, endpoint: shownUrl(wire.url) };
   const headers = { "content-type": "application/json", "accept-encoding": "identity", ...wire.headers };
   // Fields this provider was seen to refuse as such: no later request pays for learning it again.
-  let refused: LeftOut = new Set();
+  let refused: OmittedFields = new Set();
 
-  async function* stream(request: ModelRequest, signal: AbortSignal, leftOut: LeftOut): ModelStream {
-    const without = refused.size === 0 ? leftOut : leaveOut(leftOut, refused);
+  async function* stream(request: ModelRequest, signal: AbortSignal, leftOut: OmittedFields): ModelStream {
+    const without = refused.size === 0 ? leftOut : omitFields(leftOut, refused);
     const parent = options.isOwn?.(wire.url) ? request.origin?.parent?.() : undefined;
     const sent = parent ? { ...headers, [parent[0]]: parent[1] } : headers;
     const answer = new AnswerWriter(request);
@@ -79,7 +79,7 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
     }
   }
 
-  function bodyOf(request: ModelRequest, leftOut: LeftOut): object {
+  function bodyOf(request: ModelRequest, leftOut: OmittedFields): object {
     try {
       return wire.body(request, leftOut);
     } catch (error) {
@@ -138,7 +138,7 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
 
   function asModelError(error: unknown): ModelError {
     if (error instanceof ModelError) return error;
-    if (error instanceof ProviderError) return reportedFailure(target, error.error);
+    if (error instanceof ProviderError) return providerFailure(target, error.error);
     if (error instanceof StreamCutOff) return failure("cut", target, "the answer broke off before its end mark");
     if (error instanceof NotTheProtocol || error instanceof LineTooLong) {
       return failure("garbage", target, `not the protocol of provider ${wire.provider}: ${error.message}`);
@@ -157,8 +157,8 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
     adapt(error, leftOut) {
       if (error.upstreamStatus !== 400 && error.upstreamStatus !== 422) return undefined;
       const said = error.cause instanceof Error ? error.cause.message : error.message;
-      const more = wire.adapt?.(said, leaveOut(leftOut, refused));
-      if (more && refusedAsSuch.test(said)) refused = leaveOut(refused, more);
+      const more = wire.adapt?.(said, omitFields(leftOut, refused));
+      if (more && refusedAsSuch.test(said)) refused = omitFields(refused, more);
       return more;
     },
   };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reportedFailure, statusFailure } from "./upstream-error.ts";
+import { providerFailure, statusFailure } from "./upstream-error.ts";
 
 const target = { id: "m", provider: "openai", model: "m", endpoint: "https://example.com/v1/chat/completions" };
 
@@ -304,7 +304,7 @@ for (const [provider, status, body, tokens] of recorded)
     const error = statusFailure(target, status, JSON.stringify(body));
     assert.deepEqual([error.kind, error.contextTokens], ["context", tokens]);
     assert.equal(error.retryable, false);
-    const reported = reportedFailure(target, body);
+    const reported = providerFailure(target, body);
     assert.deepEqual([reported.kind, reported.contextTokens], ["context", tokens]);
   });
 

@@ -2,7 +2,7 @@
 const tooLong =
   /context[ _-]?(length|window|size|limit)|maximum (context|prompt|model) length|prompt is too long|too many (input )?tokens|exceeds? the (available )?context|input (is )?too long|input token count|maximum number of tokens allowed|reduce the length of (the|your) (messages|prompt|input)|exceed the configured limit of \d+ tokens|n_ctx|tokens`? must be <=|too large for model with \d+/i;
 
-export function saysTooLong(said: string): boolean {
+export function isPromptTooLong(said: string): boolean {
   return tooLong.test(said);
 }
 
@@ -29,7 +29,7 @@ const sizes: readonly RegExp[] = [
 ];
 
 /** How many tokens a model holds, as its provider says in an error; undefined: it does not say. */
-export function windowIn(said: string): number | undefined {
+export function contextWindowIn(said: string): number | undefined {
   for (const pattern of sizes) {
     const tokens = Number(pattern.exec(said)?.[1]?.replaceAll(",", ""));
     if (tokens >= leastWindow) return tokens;

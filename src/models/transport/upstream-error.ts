@@ -1,6 +1,6 @@
 import { ModelError } from "../../protocol/base/errors.ts";
 import type { ModelErrorKind } from "../../protocol/base/errors.ts";
-import { saysTooLong, windowIn } from "./told-window.ts";
+import { isPromptTooLong, contextWindowIn } from "./told-window.ts";
 import { maskSecrets } from "./mask-secrets.ts";
 
 /** Which model and address an error speaks of; `id`: under which its settings stand. */
@@ -47,7 +47,7 @@ export function statusFailure(target: Target, status: number, text: string, retr
 }
 
 /** An error object inside a stream or in a body with status 200. */
-export function reportedFailure(target: Target, error: unknown): ModelError {
+export function providerFailure(target: Target, error: unknown): ModelError {
   const said = maskSecrets(messageInError(error) ?? "an error without words");
   const type = typeOfError(error);
   const kind = kindOfReport(type, said);
@@ -57,7 +57,7 @@ export function reportedFailure(target: Target, error: unknown): ModelError {
 
 /** Some say how much the model holds beside their words. */
 function windowOf(kind: ModelErrorKind, text: string): { contextTokens?: number } {
-  const contextTokens = kind === "context" ? windowIn(text) : undefined;
+  const contextTokens = kind === "context" ? contextWindowIn(text) : undefined;
   return contextTokens === undefined ? {} : { contextTokens };
 }
 
@@ -68,14 +68,14 @@ function kindOfStatus(status: number, said: string, text: string): ModelErrorKin
   if (status === 408 || status === 504) return "timeout";
   if (status === 503 || status === 529) return "overloaded";
   if (status !== 413 || !/per minute|rate.?limit/i.test(text))
-    if (saysTooLong(said) || /context_length_exceeded|exceed_context_size/.test(text)) return "context";
+    if (isPromptTooLong(said) || /context_length_exceeded|exceed_context_size/.test(text)) return "context";
   if (status >= 500) return "server";
   if (status >= 400) return "refused";
   return "garbage";
 }
 
 function kindOfReport(type: string, said: string): ModelErrorKind {
-  if (saysTooLong(said) || /context_length_exceeded|exceed_context_size/.test(type)) return "context";
+  if (isPromptTooLong(said) || /context_length_exceeded|exceed_context_size/.test(type)) return "context";
   if (/overloaded|unavailable/.test(type)) return "overloaded";
   if (/rate_limit|too_many/.test(type)) return "rate-limit";
   if (/authentication|permission/.test(type)) return "auth";

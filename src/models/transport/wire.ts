@@ -1,5 +1,5 @@
 import type { ModelRequest } from "../../protocol/agents/models.ts";
-import type { LeftOut } from "./adapter.ts";
+import type { OmittedFields } from "./adapter.ts";
 import type { AnswerWriter } from "./answer-writer.ts";
 import type { FrameReader } from "./framing.ts";
 
@@ -10,10 +10,10 @@ export interface Wire {
   readonly headers: Readonly<Record<string, string>>;
   readonly framing: (payload: (data: string) => void) => FrameReader;
   /** Throws Unsendable. */
-  body(request: ModelRequest, leftOut: LeftOut): object;
-  reader(answer: AnswerWriter, request: ModelRequest, leftOut: LeftOut): AnswerReader;
+  body(request: ModelRequest, leftOut: OmittedFields): object;
+  reader(answer: AnswerWriter, request: ModelRequest, leftOut: OmittedFields): AnswerReader;
   /** All that should be left out next time, given what the provider said to a 400; undefined: nothing more to try. */
-  adapt?(said: string, leftOut: LeftOut): LeftOut | undefined;
+  adapt?(said: string, leftOut: OmittedFields): OmittedFields | undefined;
 }
 
 /** Reads one answer into its writer. Throws Reported, NotTheProtocol or Cut. */

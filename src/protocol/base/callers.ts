@@ -78,7 +78,7 @@ export function callerOf(user: Account, via: Caller["via"], words?: readonly str
 }
 
 /** The server itself, at work on all that is an account's. */
-export function serverFor(user: Account): Caller {
+export function serverCaller(user: Account): Caller {
   return { ...callerOf(user, "system"), permissions: ["*"] };
 }
 
@@ -100,7 +100,7 @@ export function isAsker({ via, scopes: held }: Pick<Caller, "via" | "scopes">): 
 }
 
 /** Whether a caller may do this, of what its account may. */
-export function mayDo(
+export function hasScope(
   { role, scopes: held, key }: Pick<Caller, "role" | "scopes" | "key">,
   needs: RequiredScope,
 ): boolean {
@@ -115,18 +115,18 @@ export function mayDo(
  * conversation hears what was said in it, so that asking too is held to a key's own, unless it may write in all. All that guests
  * have was begun by asking.
  */
-export function heldTo(caller: Caller, needs: RequiredScope): Caller | undefined {
+export function restrictTo(caller: Caller, needs: RequiredScope): Caller | undefined {
   const { only: _, ...whole } = caller;
   const isOpenToOwn = typeof needs !== "string" && needs.includes("own");
   if (isAsker(caller) && isOpenToOwn) return whole;
   const isOwn = caller.scopes?.includes("ask") === true && caller.key !== undefined;
-  if (needs === "ask" && isOwn && !mayDo(whole, "threads:write")) return { ...whole, only: caller.key! };
-  if (mayDo(whole, needs)) return whole;
+  if (needs === "ask" && isOwn && !hasScope(whole, "threads:write")) return { ...whole, only: caller.key! };
+  if (hasScope(whole, needs)) return whole;
   return isOwn && isOpenToOwn ? { ...whole, only: caller.key! } : undefined;
 }
 
 /** Whose runs a caller may stop and decide on; undefined: everybody's. */
-export function whoseRuns({
+export function controllableRuns({
   role,
   userId,
   authority,
@@ -136,12 +136,12 @@ export function whoseRuns({
 }
 
 /** The caller of a request that needs the rights of an admin in one area: there it is one, whatever its account is elsewhere. */
-export function asAdminHere(caller: Caller): Caller {
+export function asAreaAdmin(caller: Caller): Caller {
   return { ...caller, role: "admin" };
 }
 
 /** Why something is not there for this caller: the same, whether it is not there at all or is not its key's own. */
-export function unseen({ only }: Pick<Caller, "only">, absent: NotFound): NotFound | AccessDenied {
+export function hiddenError({ only }: Pick<Caller, "only">, absent: NotFound): NotFound | AccessDenied {
   if (only === undefined) return absent;
   return new AccessDenied(
     403,
@@ -151,7 +151,7 @@ export function unseen({ only }: Pick<Caller, "only">, absent: NotFound): NotFou
 }
 
 /** A caller of earlier with the rights the account has now: never more than then, never more than now. */
-export function cutBack(caller: Caller, now: Rights): Caller {
+export function intersectRights(caller: Caller, now: Rights): Caller {
   return {
     ...caller,
     role: caller.role === "admin" ? now.role : "user",
@@ -160,13 +160,13 @@ export function cutBack(caller: Caller, now: Rights): Caller {
 }
 
 /** Whether a caller holds all of the permissions. */
-export function holds({ permissions }: Pick<Caller, "permissions">, wanted: readonly string[]): boolean {
+export function hasPermissions({ permissions }: Pick<Caller, "permissions">, wanted: readonly string[]): boolean {
   return wanted.every((name) => coversAny(permissions, name));
 }
 
 /** Whether a caller may use the thing of this name; with the name `*`, all of the kind. */
 export function mayUse(caller: Pick<Caller, "permissions">, kind: GrantableKind, name: string): boolean {
-  return holds(caller, [`${kind}:${name}`]);
+  return hasPermissions(caller, [`${kind}:${name}`]);
 }
 
 function coversAny(permissions: readonly string[], name: string): boolean {

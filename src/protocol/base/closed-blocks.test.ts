@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { closedBlocks, outside } from "./closed-blocks.ts";
+import { closedBlocks, withoutPieces } from "./closed-blocks.ts";
 
 const blocks = (text: string) =>
   closedBlocks(text, /<(a|b)>/g, ([, name]) => new RegExp(`</${name}>`, "g")).map(({ inner }) => inner);
@@ -17,6 +17,6 @@ test("what has no end is none, and hides none behind it", () => {
 test("what stands outside of blocks stays", () => {
   const text = "x<a>1</a>y<a>z";
   const found = closedBlocks(text, /<a>/g, () => /<\/a>/g);
-  assert.equal(outside(text, found), "xy<a>z");
-  assert.equal(outside(text, []), text);
+  assert.equal(withoutPieces(text, found), "xy<a>z");
+  assert.equal(withoutPieces(text, []), text);
 });

@@ -35,7 +35,7 @@ export function closedBlocks(
 }
 
 /** A text without the pieces that are named, which follow each other. */
-export function outside(text: string, pieces: Iterable<{ readonly from: number; readonly to: number }>): string {
+export function withoutPieces(text: string, pieces: Iterable<{ readonly from: number; readonly to: number }>): string {
   let rest = "";
   let kept = 0;
   for (const { from, to } of pieces) {

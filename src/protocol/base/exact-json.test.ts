@@ -1,13 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  canonicalJson,
-  changedByDoubles,
-  isJsonObject,
-  parseExactly,
-  prototypeKeys,
-  withDoubles,
-} from "./exact-json.ts";
+import { canonicalJson, inexactNumbers, isJsonObject, parseExactly, prototypeKeys, toDoubles } from "./exact-json.ts";
 
 const nasty = [
   "9007199254740993",
@@ -76,7 +69,7 @@ test("__proto__ is a key like others, and changes no prototype", () => {
   assert.equal(Object.getPrototypeOf(value), Object.prototype);
   assert.equal(value["isAdmin"], undefined);
   assert.equal(JSON.stringify(value), text);
-  assert.equal(JSON.stringify(withDoubles(value)), text.replace("1.0", "1"));
+  assert.equal(JSON.stringify(toDoubles(value)), text.replace("1.0", "1"));
   assert.equal(prototypeKeys(value), 2);
 });
 
@@ -84,15 +77,15 @@ test("what a double would change is told with its path", () => {
   const value = parseExactly(
     '{"a":1.0,"b":[1e2,{"c":9007199254740993}],"d":1e400,"e":0.1,"f":0.1234567890123456789,"g":-0}',
   );
-  assert.deepEqual(changedByDoubles(value), [
+  assert.deepEqual(inexactNumbers(value), [
     { path: "b.1.c", written: "9007199254740993" },
     { path: "d", written: "1e400" },
     { path: "f", written: "0.1234567890123456789" },
   ]);
-  const doubles = withDoubles(value) as { d: number };
+  const doubles = toDoubles(value) as { d: number };
   assert.ok(Number.isFinite(doubles.d));
   const plain = JSON.parse('{"a":1}') as unknown;
-  assert.equal(withDoubles(plain), plain);
+  assert.equal(toDoubles(plain), plain);
 });
 
 test("one text for the same value, another for another", () => {

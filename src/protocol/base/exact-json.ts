@@ -49,15 +49,15 @@ export function isJsonObject(value: unknown): value is { readonly [key: string]:
 }
 
 /** The same with every number as a double; the value itself if they all are. */
-export function withDoubles(value: unknown, doubleOf: (number: ExactNumber) => number = nearest): unknown {
+export function toDoubles(value: unknown, doubleOf: (number: ExactNumber) => number = nearest): unknown {
   return hasExact(value) ? made(value, doubleOf) : value;
 }
 
 /** Where a double would be another number than the one that was written: its path and how it was written. */
-export function changedByDoubles(value: unknown, path = ""): { readonly path: string; readonly written: string }[] {
+export function inexactNumbers(value: unknown, path = ""): { readonly path: string; readonly written: string }[] {
   if (isExactNumber(value)) return fits(value) ? [] : [{ path, written: value.rawJSON }];
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, part]) => changedByDoubles(part, path === "" ? key : `${path}.${key}`));
+  return Object.entries(value).flatMap(([key, part]) => inexactNumbers(part, path === "" ? key : `${path}.${key}`));
 }
 
 /** The same text for the same JSON, whatever the order of its keys and however its numbers are written. */

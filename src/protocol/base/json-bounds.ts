@@ -12,10 +12,10 @@ export type JsonBounds = {
 };
 
 /** Far more than most requests have. Deeper, the recursion of whoever reads it could overflow. */
-export const usualJson: JsonBounds = { depth: 200, keys: 10_000, elements: 10_000, listed: 5000 };
+export const defaultJsonBounds: JsonBounds = { depth: 200, keys: 10_000, elements: 10_000, listed: 5000 };
 
 /** A chat of a million tokens with hundreds of tools has some 20,000 keys. */
-export const longJson: JsonBounds = { depth: 200, keys: 30_000, elements: 50_000, listed: 5000 };
+export const longChatJsonBounds: JsonBounds = { depth: 200, keys: 30_000, elements: 50_000, listed: 5000 };
 
 /** Of a number, and of what else is no string: no double has 400 digits, and no integer that anybody reckons with 1,000. */
 const longestWord = 1000;
@@ -47,7 +47,7 @@ export function checkJsonBounds(bytes: Uint8Array, bounds?: JsonBounds): void {
 }
 
 /** The same for a text that comes in pieces: each is looked at as it comes, so that no turn is left for all of it. */
-export function createJsonCount(bounds: JsonBounds = usualJson): (piece: Uint8Array) => void {
+export function createJsonCount(bounds: JsonBounds = defaultJsonBounds): (piece: Uint8Array) => void {
   const { depth: deepest, keys: mostKeys, elements: mostElements, listed: mostListed } = bounds;
   let depth = 0;
   let keys = 0;

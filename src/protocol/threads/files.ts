@@ -31,8 +31,8 @@ export const fileSchema = z.object({
 export type FileView = Shape<typeof fileSchema>;
 
 /** A file that was brought. */
-export const broughtFileSchema = fileChangeSchema.extend({ url });
-export type BroughtFile = Shape<typeof broughtFileSchema> & { readonly url: string };
+export const uploadedFileSchema = fileChangeSchema.extend({ url });
+export type UploadedFile = Shape<typeof uploadedFileSchema> & { readonly url: string };
 
 const dataSchema = z.looseObject({ files: z.array(fileChangeSchema) });
 

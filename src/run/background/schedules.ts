@@ -1,6 +1,6 @@
 import type { ScheduleRecord } from "../../protocol/threads/schedule-shapes.ts";
 import { permittedAgents } from "../../agents/registry.ts";
-import { type Caller, callerOf, type Rights, unseen } from "../../protocol/base/callers.ts";
+import { type Caller, callerOf, type Rights, hiddenError } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput, NotFound, ColloquyError } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
@@ -216,7 +216,8 @@ async function threadOf(query: Query, caller: Caller, { threadId, prompt, agent 
         [threadId, caller.userId, caller.only ?? null],
       )
     : [];
-  if (found.length === 0) throw unseen(caller, new NotFound(`There is no thread ${threadId}.`, { param: "threadId" }));
+  if (found.length === 0)
+    throw hiddenError(caller, new NotFound(`There is no thread ${threadId}.`, { param: "threadId" }));
   return threadId;
 }
 

@@ -36,7 +36,7 @@ export type NewRun = {
 /** Undefined: the thread has a live run, or messages that came before this one. Throws IdempotencyKeyTaken. */
 export async function accept(runtime: Runtime, beginning: NewRun): Promise<ItemPosition | undefined> {
   return runtime.database.transaction(async (query) => {
-    const place = await insertBeginning(query, beginning, { behindPending: true });
+    const place = await insertRun(query, beginning, { behindPending: true });
     if (place)
       await runtime.engine.send(query, {
         id: beginning.jobId,
@@ -50,7 +50,7 @@ export async function accept(runtime: Runtime, beginning: NewRun): Promise<ItemP
 /** The Idempotency-Key names another run already. Thrown, so that nothing of this one is kept. */
 export class IdempotencyKeyTaken extends Error {}
 
-export function accepted(runtime: Runtime, beginning: NewRun, place: ItemPosition): RunStart {
+export function announceRun(runtime: Runtime, beginning: NewRun, place: ItemPosition): RunStart {
   runtime.feeds.publish(beginning.threadId, placeItems(beginning.items, place));
   runtime.engine.wake();
   const history = beginning.items.filter((item) => item.run === null).length;
@@ -67,7 +67,7 @@ export function accepted(runtime: Runtime, beginning: NewRun, place: ItemPositio
  * Item, run, budget and thread in one statement. The thread comes first, and only if no live run of it can be seen:
  * the end of a run locks run, then thread, so an insert that waited for that end while it holds the thread would be a deadlock.
  */
-export async function insertBeginning(
+export async function insertRun(
   query: Query,
   beginning: NewRun,
   { behindPending }: { behindPending: boolean },

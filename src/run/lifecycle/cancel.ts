@@ -1,8 +1,8 @@
 import type { RunRecord } from "../../protocol/threads/run-shapes.ts";
-import { type Caller, whoseRuns } from "../../protocol/base/callers.ts";
+import { type Caller, controllableRuns } from "../../protocol/base/callers.ts";
 import { isId } from "../../protocol/base/ids.ts";
 import type { RunEnd } from "../log/append.ts";
-import { endLocked, lockRun, noRun, publishEnd, queueAgain } from "./locked-run.ts";
+import { endLocked, lockRun, noRun, publishEnd, requeueRun } from "./locked-run.ts";
 import { endPending, startNext } from "./message-queue.ts";
 import { placeInRoom } from "./place-in-room.ts";
 import { runColumns, toRun, type RunRow } from "../log/rows.ts";
@@ -12,7 +12,7 @@ import type { Runtime } from "../contract/runtime.ts";
 export async function cancelRun(runtime: Runtime, caller: Caller, runId: string): Promise<RunRecord> {
   if (!isId(runId)) throw noRun(runId);
   // Whoever left a room has nothing to say in it, also about what they began.
-  const userId = whoseRuns(caller);
+  const userId = controllableRuns(caller);
   if (caller.role !== "admin" && !caller.authority) await placeInRoom(runtime.database.query, caller, { id: runId });
   const which = { runId, ...(userId === undefined ? {} : { userId }) };
   let ended = await endIdleRun(runtime, which, { status: "cancelled" });
@@ -54,7 +54,7 @@ export async function endIdleRun(
     if (run.status === "running") return "running";
     const appended = await endLocked(runtime, query, { run, end });
     // Its parent has an answer to its call now.
-    if (run.root) await queueAgain(runtime, query, run);
+    if (run.root) await requeueRun(runtime, query, run);
     return { threadId: run.threadId, appended };
   });
   if (typeof done === "string") return done;

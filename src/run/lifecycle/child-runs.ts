@@ -8,9 +8,9 @@ import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { sha256 } from "./accept.ts";
 import type { RunOwner, RunEnd } from "../log/append.ts";
-import { giveBackSql } from "../log/give-back.ts";
-import { insertItemsSql, itemsParameter, waitsNoMore } from "../log/rows.ts";
-import { takenOf, takenColumns, type TakenRun, type TakenRow, tookSql, userColumns } from "./take-run.ts";
+import { releaseReservationsSql } from "../log/give-back.ts";
+import { insertItemsSql, itemsParameter, clearWaitSql } from "../log/rows.ts";
+import { toTakenRun, takeColumns, type TakenRun, type TakenRow, insertTakeSql, userColumns } from "./take-run.ts";
 
 /** A run within another: it works inside its root's job, in a hidden thread, within its root's limits. */
 export type ChildRunState = {
@@ -102,21 +102,21 @@ export async function takeChild(
 ): Promise<TakenRun | undefined> {
   const [row] = await database.query<TakenRow>(
     `with r as (
-       update runs set epoch = epoch + 1, status = 'running', ${waitsNoMore}, node = $4, started_at = coalesce(started_at, now()),
-         takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false, ${tookSql("$4")}
+       update runs set epoch = epoch + 1, status = 'running', ${clearWaitSql}, node = $4, started_at = coalesce(started_at, now()),
+         takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false, ${insertTakeSql("$4")}
        where id = $1 and root_run = $2 and status in ('queued', 'running')
          and exists (select from runs root where root.id = $2 and root.epoch = $3 and root.status = 'running' for share)
-       returning ${takenColumns}),
-     b as (update budgets set ${giveBackSql("r.id")} from r where budgets.root_run = r.root_run)
+       returning ${takeColumns}),
+     b as (update budgets set ${releaseReservationsSql("r.id")} from r where budgets.root_run = r.root_run)
      select r.*, root.thread_id as root_thread, greatest(0, extract(epoch from budgets.deadline - now()) * 1000)::bigint as left_ms, threads.leaf, threads.next_seq, ${userColumns}
      from r, runs root, budgets, threads, users where root.id = r.root_run and budgets.root_run = r.root_run and threads.id = r.thread_id and users.id = r.user_id`,
     [childId, root.runId, root.epoch, node],
   );
-  return row && takenOf(row);
+  return row && toTakenRun(row);
 }
 
 /** A child that its process leaves, since its root goes on later or elsewhere: that is no crash. */
-export async function setAside(query: Query, child: Pick<RunOwner, "runId" | "epoch">): Promise<void> {
+export async function releaseChild(query: Query, child: Pick<RunOwner, "runId" | "epoch">): Promise<void> {
   await query(
     "update runs set status = 'queued', handed_over = true where id = $1 and epoch = $2 and status = 'running'",
     [child.runId, child.epoch],
@@ -129,7 +129,7 @@ const below = `with recursive below as (
   union all select r.id, r.status from runs r join below b on r.parent_run = b.id)`;
 
 /** Stands for a request to our own server, which has its answer, not for a call that its parent would come back to. */
-export function askedCall(step: string, request: string): string {
+export function requestCallId(step: string, request: string): string {
   return `${step} asks ${request}`;
 }
 const isAsked = "parent_call like '% asks %'";
@@ -141,7 +141,7 @@ export type ChildrenWait = { readonly reason: WaitReason; readonly retryMs?: num
  * `ready`: a run that this one delegated, or one below it, has work again. Else what they wait for. For a transaction that has
  * the root locked.
  */
-export async function stateBelow(query: Query, runId: string): Promise<"ready" | ChildrenWait | undefined> {
+export async function descendantState(query: Query, runId: string): Promise<"ready" | ChildrenWait | undefined> {
   const rows = await query<{ status: RunStatus; wait_reason: WaitReason; retry_ms: number | null }>(
     `with recursive below as (
        select id, status, wait_reason, retry_at from runs where parent_run = $1 and not ${isAsked}
@@ -158,7 +158,7 @@ export async function stateBelow(query: Query, runId: string): Promise<"ready" |
 }
 
 /** Runs that our own server was asked for and that were left with work to do, while their root is at work. */
-export function findLeftRequests(
+export function findAbandonedRequests(
   query: Query,
   limit: number,
 ): Promise<{ readonly id: string; readonly root: string; readonly root_epoch: number }[]> {
@@ -177,7 +177,7 @@ export type LiveChild = {
 };
 
 /** Locks the live runs below one, those nearest to it last: the order in which they can be ended. */
-export async function lockBelow(query: Query, runId: string): Promise<LiveChild[]> {
+export async function lockDescendants(query: Query, runId: string): Promise<LiveChild[]> {
   const rows = await query<{ id: string }>(
     `${below} select id from below where status in ('queued', 'running', 'waiting') order by id`,
     [runId],
@@ -194,11 +194,11 @@ export async function lockBelow(query: Query, runId: string): Promise<LiveChild[
 }
 
 /** A run that waited has work again, and with it all between it and its root. For a transaction that has the root locked. */
-export async function wakeUpwards(query: Query, runId: string): Promise<void> {
+export async function wakeAncestors(query: Query, runId: string): Promise<void> {
   await query(
     `with recursive above as (select id, parent_run from runs where id = $1
        union all select r.id, r.parent_run from runs r join above a on r.id = a.parent_run)
-     update runs set status = 'queued', ${waitsNoMore}, handed_over = true
+     update runs set status = 'queued', ${clearWaitSql}, handed_over = true
      from above where runs.id = above.id and runs.parent_run is not null and runs.status = 'waiting'`,
     [runId],
   );
@@ -209,7 +209,7 @@ export async function wakeRetries(query: Query, runId: string): Promise<void> {
   await query(
     `with recursive below as (select id from runs where parent_run = $1
        union all select r.id from runs r join below b on r.parent_run = b.id)
-     update runs set status = 'queued', ${waitsNoMore}, handed_over = true
+     update runs set status = 'queued', ${clearWaitSql}, handed_over = true
      from below where runs.id = below.id and runs.status = 'waiting' and runs.retry_at is not null`,
     [runId],
   );

@@ -3,7 +3,7 @@ import { newId } from "../../protocol/base/ids.ts";
 import type { Item, NewItem } from "../../protocol/threads/items.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { append, type AppendResult, type AppendExtras, type RunOwner, type RunEnd } from "../log/append.ts";
-import { lockBelow } from "./child-runs.ts";
+import { lockDescendants } from "./child-runs.ts";
 import { printedIn, resultItem, type CallItem } from "../log/call-items.ts";
 import { callKey } from "../log/fold.ts";
 import { isOpen, itemColumns, toItem, type ItemRow } from "../log/rows.ts";
@@ -37,7 +37,7 @@ export async function endRun(
 async function endBelow(query: Query, runId: string): Promise<RunEndAppend["below"]> {
   const ended: { threadId: string; items: readonly Item[] }[] = [];
   for (;;) {
-    const live = await lockBelow(query, runId);
+    const live = await lockDescendants(query, runId);
     if (live.length === 0) return ended;
     for (const { id, threadId, epoch } of live) {
       // Whoever works on it can write nothing from here on.

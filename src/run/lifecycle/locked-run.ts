@@ -4,7 +4,7 @@ import type { Item, NewItem } from "../../protocol/threads/items.ts";
 import type { RunDefinition, RunStatus } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { RunEnd } from "../log/append.ts";
-import { wakeUpwards } from "./child-runs.ts";
+import { wakeAncestors } from "./child-runs.ts";
 import { endRun, type RunEndAppend } from "./end-run.ts";
 import {
   insertItemsSql,
@@ -13,9 +13,9 @@ import {
   placeItems,
   toItem,
   type ItemRow,
-  waitsNoMore,
+  clearWaitSql,
 } from "../log/rows.ts";
-import { standing } from "../log/standing.ts";
+import { withoutWithdrawn } from "../log/standing.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { deliveriesOf } from "./webhook-signals.ts";
 
@@ -71,21 +71,21 @@ export async function lockRun(query: Query, runId: string, userId?: string): Pro
 
 export async function itemsOfRun(query: Query, runId: string): Promise<Item[]> {
   const rows = await query<ItemRow>(`select ${itemColumns} from items where run_id = $1 order by seq`, [runId]);
-  return [...standing(rows.map(toItem))];
+  return [...withoutWithdrawn(rows.map(toItem))];
 }
 
 /**
  * What stands of a run, and how, without what was said in it: of messages and results only their marks, since a long run would
  * be read whole while its row is locked.
  */
-export async function outlineOfRun(query: Query, runId: string): Promise<readonly Item[]> {
+export async function runOutline(query: Query, runId: string): Promise<readonly Item[]> {
   const marks = "jsonb_strip_nulls(jsonb_build_object('partial', body -> 'partial', 'outcome', body -> 'outcome'))";
   const rows = await query<ItemRow>(
     `select ${itemColumns.replace("body", `case when kind in ('message', 'result') then ${marks} else body end as body`)}
      from items where run_id = $1 and kind in ('message', 'result', 'question', 'decision', 'state') order by seq`,
     [runId],
   );
-  return standing(rows.map(toItem));
+  return withoutWithdrawn(rows.map(toItem));
 }
 
 /** What asks and answers in a run and, if it is a root, in those below it. */
@@ -125,16 +125,16 @@ export async function appendLocked(
 }
 
 /** A waiting run has all it waited for: anybody may take it again. A child goes on when its root does, which may be at work. */
-export async function queueAgain(runtime: Runtime, query: Query, run: LockedRun): Promise<void> {
+export async function requeueRun(runtime: Runtime, query: Query, run: LockedRun): Promise<void> {
   if (run.root) {
-    await wakeUpwards(query, run.id);
+    await wakeAncestors(query, run.id);
     if (run.root.status === "waiting") await queueRoot(runtime, query, run.root);
   } else await queueRoot(runtime, query, run);
 }
 
 async function queueRoot(runtime: Runtime, query: Query, run: Omit<LockedRun, "root">): Promise<void> {
   const jobId = newId();
-  await query(`update runs set status = 'queued', ${waitsNoMore}, handed_over = true, job_id = $2 where id = $1`, [
+  await query(`update runs set status = 'queued', ${clearWaitSql}, handed_over = true, job_id = $2 where id = $1`, [
     run.id,
     jobId,
   ]);

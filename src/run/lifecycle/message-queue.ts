@@ -1,7 +1,7 @@
 import { InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { accepted, insertBeginning, IdempotencyKeyTaken, liveRootSql, type NewRun } from "./accept.ts";
+import { announceRun, insertRun, IdempotencyKeyTaken, liveRootSql, type NewRun } from "./accept.ts";
 import type { RunEnd } from "../log/append.ts";
 import { endItem } from "./end-run.ts";
 import { insertItemsSql, itemsParameter, placeItems, type ItemPosition } from "../log/rows.ts";
@@ -91,12 +91,12 @@ export async function startNext(runtime: Runtime, threadId: string): Promise<voi
       // Its key was recorded when it was accepted.
       next = { ...row.start, idempotency: null, newThread: null };
       const { jobId, runId, caller } = next;
-      const placed = await insertBeginning(query, next, { behindPending: false });
+      const placed = await insertRun(query, next, { behindPending: false });
       if (!placed) throw new Error(`Thread ${threadId} is locked and free, but a run could not begin in it.`);
       await runtime.engine.send(query, { id: jobId, runId, userId: caller.userId });
       return placed;
     });
-    if (next && place) accepted(runtime, next, place);
+    if (next && place) announceRun(runtime, next, place);
   } catch (error) {
     if (!next || violatedConstraint(error) !== "items_id_key") throw error;
     // Somebody used the message's id in another thread meanwhile; what waits behind it must not wait for ever.

@@ -1,14 +1,14 @@
-import { type Caller, cutBack, type Rights } from "../../protocol/base/callers.ts";
+import { type Caller, intersectRights, type Rights } from "../../protocol/base/callers.ts";
 import { Conflict, NotFound } from "../../protocol/base/errors.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 
 /** Who began a run, with what is left of their rights today. Throws Conflict if the account is disabled. */
-export async function ownerToday(query: Query, caller: Caller): Promise<Caller> {
+export async function currentOwner(query: Query, caller: Caller): Promise<Caller> {
   const [user] = await query<Rights & { name: string; disabled: boolean }>(
     "select name, role, disabled, permissions_of(id, role) as permissions from users where id = $1",
     [caller.userId],
   );
   if (!user) throw new NotFound(`There is no user ${caller.userId}.`);
   if (user.disabled) throw new Conflict(`The account of ${user.name} is disabled.`, { code: "account_disabled" });
-  return { ...cutBack(caller, user), name: user.name };
+  return { ...intersectRights(caller, user), name: user.name };
 }

@@ -4,8 +4,8 @@ import type { RunEnd } from "../log/append.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { callKey } from "../log/fold.ts";
 import { openQuestions } from "../log/questions.ts";
-import { waitsNoMore } from "../log/rows.ts";
-import { appendLocked, outlineOfRun } from "./locked-run.ts";
+import { clearWaitSql } from "../log/rows.ts";
+import { appendLocked, runOutline } from "./locked-run.ts";
 
 /** What was appended to a thread. */
 export type ReopenAppend = { readonly threadId: string; readonly items: readonly Item[] };
@@ -29,7 +29,7 @@ export type ReopenOptions = {
  * items show it undone. For a transaction that has the run and its thread locked; whoever calls this lets it be taken.
  */
 export async function reopen(query: Query, run: EndedRun, { by, after }: ReopenOptions): Promise<ReopenAppend[]> {
-  const items = await outlineOfRun(query, run.id);
+  const items = await runOutline(query, run.id);
   const lastStep = items.findLast(
     ({ kind, step, body }) => kind === "message" && step !== null && !("partial" in body),
   );
@@ -37,7 +37,7 @@ export async function reopen(query: Query, run: EndedRun, { by, after }: ReopenO
   const reopened: ReopenAppend[] = [];
   for (const child of await childrenToReopen(query, run, cut)) {
     reopened.push(...(await reopen(query, child, { by })));
-    await query(`update runs set status = 'queued', ${asNew} where id = $1`, [child.id]);
+    await query(`update runs set status = 'queued', ${resetRunSql} where id = $1`, [child.id]);
   }
   // What had begun may still be on its way: nobody asks or repeats before its time is over.
   await query(
@@ -60,7 +60,7 @@ export async function reopen(query: Query, run: EndedRun, { by, after }: ReopenO
 }
 
 /** What of a run that ended is to be as if it had only just begun. */
-export const asNew = `${waitsNoMore}, ended_at = null, error = null, handed_over = true, takeovers = 0, cancel_asked = false`;
+export const resetRunSql = `${clearWaitSql}, ended_at = null, error = null, handed_over = true, takeovers = 0, cancel_asked = false`;
 
 /** It has a place among the run's items only because the run ended. What a model has gone on from stands, unknown or not. */
 function isCutOff(item: Item, { error }: EndedRun, lastStep: number): boolean {

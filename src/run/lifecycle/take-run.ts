@@ -1,9 +1,9 @@
-import { cutBack, type Caller, type Rights } from "../../protocol/base/callers.ts";
+import { intersectRights, type Caller, type Rights } from "../../protocol/base/callers.ts";
 import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import type { Database } from "../../store/driver/database.ts";
 import type { Job } from "../engine/engine.ts";
-import { giveBackTreeSql } from "../log/give-back.ts";
-import { hasWork, waitsNoMore } from "../log/rows.ts";
+import { releaseTreeReservationsSql } from "../log/give-back.ts";
+import { hasWork, clearWaitSql } from "../log/rows.ts";
 
 /** A run as this process took it: from here on it writes at this epoch, or not at all. */
 export type TakenRun = {
@@ -33,14 +33,14 @@ export type TakenRun = {
 export const userColumns = "users.disabled, users.role, permissions_of(users.id, users.role) as permissions";
 
 /** What a take returns of a run's row. */
-export const takenColumns =
+export const takeColumns =
   "id, thread_id, user_id, root_run, epoch, caller, definition, takeovers, cancel_asked, steered";
 
 /** The first take is kept, and the newest of the others. */
 const mostTakes = 32;
 
 /** Of a run that is being taken: who took it and when, told in the very statement; `over`: from a process that had died over it. */
-export function tookSql(node: string): string {
+export function insertTakeSql(node: string): string {
   return `takes = (case when jsonb_array_length(takes) < ${mostTakes} then takes else takes - 1 end)
     || jsonb_build_array(jsonb_build_object('epoch', epoch + 1, 'node', ${node}::text, 'at', now(), 'over', not handed_over))`;
 }
@@ -63,14 +63,16 @@ export type TakenRow = {
   disabled: boolean;
 } & Rights;
 
-export function takenOf(row: TakenRow): TakenRun {
+export function toTakenRun(row: TakenRow): TakenRun {
   return {
     runId: row.id,
     threadId: row.thread_id,
     rootRun: row.root_run,
     rootThreadId: row.root_thread,
     epoch: row.epoch,
-    caller: row.caller.elsewhere ? { ...cutBack(row.caller, row), run: row.root_run } : cutBack(row.caller, row),
+    caller: row.caller.elsewhere
+      ? { ...intersectRights(row.caller, row), run: row.root_run }
+      : intersectRights(row.caller, row),
     disabled: row.disabled,
     definition: row.definition,
     takeovers: row.takeovers,
@@ -97,17 +99,17 @@ export async function takeRun(database: Database, node: string, job: Job): Promi
        select id as free_id, status as was, node as last_node from runs where id = $1 and job_id = $2
          and ${hasWork} for no key update nowait),
      r as (
-       update runs set epoch = epoch + 1, status = 'running', ${waitsNoMore}, node = $3, started_at = coalesce(started_at, now()),
-         takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false, ${tookSql("$3")}
+       update runs set epoch = epoch + 1, status = 'running', ${clearWaitSql}, node = $3, started_at = coalesce(started_at, now()),
+         takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false, ${insertTakeSql("$3")}
        from free where id = free_id
-       returning ${takenColumns.replace(", steered", "")}, was, last_node),
+       returning ${takeColumns.replace(", steered", "")}, was, last_node),
      c as (update runs set epoch = runs.epoch + 1 from r where runs.root_run = r.id and runs.parent_run is not null
        and runs.status = 'running' and r.was = 'running' and runs.node = r.last_node returning 1),
-     b as (update budgets set deadline = now() + left_ms * interval '1 millisecond', ${giveBackTreeSql(atWork)}
+     b as (update budgets set deadline = now() + left_ms * interval '1 millisecond', ${releaseTreeReservationsSql(atWork)}
        from r, (select count(*) from c) stopped where budgets.root_run = r.root_run returning left_ms)
      select r.*, r.thread_id as root_thread, b.left_ms, threads.leaf, threads.next_seq, seen.steered, seen.retry_at is not null as retried, ${userColumns} from r, b, threads, runs seen, users
      where threads.id = r.thread_id and seen.id = $1 and users.id = seen.user_id`,
     [job.runId, job.id, node],
   );
-  return row && takenOf(row);
+  return row && toTakenRun(row);
 }

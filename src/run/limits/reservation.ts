@@ -33,12 +33,12 @@ export function expectedOf(
   return {
     id: newId(),
     tokens: Math.round(usage.inputTokens + usage.outputTokens),
-    cost: dearest(model, usage, costOf),
+    cost: highestCost(model, usage, costOf),
   };
 }
 
 /** Of a chain nobody knows yet who serves: the dearest. */
-export function dearest(
+export function highestCost(
   model: Model,
   usage: { readonly inputTokens: number; readonly outputTokens: number },
   costOf: CostOf,
@@ -50,7 +50,7 @@ export function dearest(
  * What a request came to, also one that broke off: its records say, or estimate, what was used; where there are none yet, what
  * was sent and what came of the answer are estimated. A request that was refused or brought nothing used nothing.
  */
-export function spentBy(
+export function actualSpending(
   answer: Pick<ModelAnswer, "records" | "usage" | "text" | "reasoning">,
   { expected, input, model }: ReservedRequest,
   costOf: CostOf,

@@ -10,11 +10,11 @@ import {
   warningText,
 } from "../../store/metering/spending.ts";
 import { estimate, schemaTokens } from "../log/estimate-tokens.ts";
-import { expectedOf, spentBy } from "./reservation.ts";
+import { expectedOf, actualSpending } from "./reservation.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 /** Requests to models outside of runs, held to what their accounts may spend. */
-export type RequestHolds = {
+export type RequestReservations = {
   /**
    * Reserves what a request may come to. Undefined, at once and without SQL: no budget is set. Throws `budget_reached` (429).
    */
@@ -39,25 +39,25 @@ export type HeldRequest = {
 const holdSeconds = 900;
 const lookEveryMs = 5000;
 
-export function createRequestHolds({
+export function createRequestReservations({
   query,
   costOf,
   log,
-  works,
+  runsJobs,
 }: {
   readonly query: Query;
   readonly costOf: Runtime["costOf"];
   readonly log: Log;
   /** Whether this process asks models for long: it then looks every few seconds whether others set a budget. */
-  readonly works: boolean;
-}): RequestHolds {
+  readonly runsJobs: boolean;
+}): RequestReservations {
   // Until it is known, there may be some.
   let any = true;
   const look = async () => {
     any = await hasBudgets(query).catch(() => any);
   };
   void look();
-  const timer = works ? setInterval(() => void look(), lookEveryMs).unref() : undefined;
+  const timer = runsJobs ? setInterval(() => void look(), lookEveryMs).unref() : undefined;
 
   async function begin(userId: string, model: Model, request: ModelRequest): Promise<HeldRequest> {
     const input =
@@ -79,7 +79,7 @@ export function createRequestHolds({
       },
       end() {
         if (state === null) return;
-        const spent = spentBy(answer, { expected, input, model: model.id }, costOf);
+        const spent = actualSpending(answer, { expected, input, model: model.id }, costOf);
         settleSpending(query, spent).catch((error: unknown) =>
           log.error({ userId, error: messageOf(error) }, "could not record the usage of a request"),
         );

@@ -5,8 +5,8 @@ import type { ModelCallRecord } from "../../protocol/agents/models.ts";
 import type { RunError, WaitReason } from "../../protocol/threads/runs.ts";
 import type { Query, ToolResult } from "../../protocol/agents/tools.ts";
 import { settleSql, settleValues, type ActualSpending } from "../../store/metering/spending.ts";
-import { giveBackSql, settleSql as settleReservation } from "./give-back.ts";
-import { insertItemsSql, itemsParameter, placeItems, waitsNoMore } from "./rows.ts";
+import { releaseReservationsSql, settleReservationSql as settleReservation } from "./give-back.ts";
+import { insertItemsSql, itemsParameter, placeItems, clearWaitSql } from "./rows.ts";
 
 /** Who writes: a run at the epoch at which this process owns it. */
 export type RunOwner = { readonly runId: string; readonly epoch: number; readonly threadId: string };
@@ -86,7 +86,7 @@ export async function append(
   if (extras.progress) sets.push("takeovers = 0");
   if (extras.end)
     sets.push(
-      `status = ${add(extras.end.status)}, ${waitsNoMore}, ended_at = now(), error = ${add(extras.end.error ? jsonText(extras.end.error) : null)}::jsonb`,
+      `status = ${add(extras.end.status)}, ${clearWaitSql}, ended_at = now(), error = ${add(extras.end.error ? jsonText(extras.end.error) : null)}::jsonb`,
     );
   if (extras.wait)
     sets.push(
@@ -102,7 +102,9 @@ export async function append(
     tokens: `${add(settles.tokens)}::float8`,
     cost: `${add(settles.cost)}::float8`,
   };
-  const counted = stops ? giveBackSql("r.id", used) : used && settleReservation("r.id", add(used.reservation), used);
+  const counted = stops
+    ? releaseReservationsSql("r.id", used)
+    : used && settleReservation("r.id", add(used.reservation), used);
   const backMs = stops ? `${add(Math.round(extras.inVain?.ms ?? 0))}::bigint` : "";
   const still = extras.ifSteered === undefined ? "" : ` and steered = ${add(extras.ifSteered)}`;
 

@@ -3,9 +3,9 @@ import type { Item, StateBody } from "../../protocol/threads/items.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { liveStep, type Delta, type LiveStep } from "./deltas.ts";
-import { createFollower, tellItems, tellLive, type Follower, type LiveMessage } from "./follower.ts";
+import { createFollower, sendItems, sendLiveMessage, type Follower, type LiveMessage } from "./follower.ts";
 import { itemPageSql, pageBytes, pageItems } from "./item-pages.ts";
-import { keep, type RecentItemsOptions, keepFrom, type KeptItems } from "./recent-items.ts";
+import { keepRecent, type RecentItemsOptions, emptyKeptItems, type KeptItems } from "./recent-items.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
 import type { FollowSink, FollowTarget } from "../runs.ts";
 
@@ -78,7 +78,7 @@ export function createFeeds({
     if (found) return found;
     const feed: ThreadFeed = {
       threadId,
-      kept: keepFrom(base),
+      kept: emptyKeptItems(base),
       live: new Map(),
       followers: new Set(),
       holds: 0,
@@ -103,9 +103,9 @@ export function createFeeds({
         for (const [key, live] of feed.live) if (live.run === item.runId) feed.live.delete(key);
       }
     }
-    for (const follower of feed.followers) if (follower.ready) tellItems(follower, fresh);
+    for (const follower of feed.followers) if (follower.ready) sendItems(follower, fresh);
     allBytes -= feed.kept.bytes;
-    keep(feed.kept, fresh, bounds.thread);
+    keepRecent(feed.kept, fresh, bounds.thread);
     allBytes += feed.kept.bytes;
     if (allBytes > bounds.allBytes) makeRoom();
   }
@@ -117,7 +117,7 @@ export function createFeeds({
       if (feed.followers.size + feed.holds === 0) remove(feed);
       else {
         allBytes -= feed.kept.bytes;
-        feed.kept = keepFrom(last(feed));
+        feed.kept = emptyKeptItems(last(feed));
       }
     }
   }
@@ -188,7 +188,7 @@ export function createFeeds({
       const live = liveOf(feed, of, kind === "retry" ? (JSON.parse(body) as Retry) : undefined);
       if (live.attempt !== row.attempt || (kind !== "retry" && live[kind].length >= body.length)) continue;
       if (kind !== "retry") live[kind] = body;
-      for (const follower of feed.followers) if (follower.ready) tellLive(follower, live);
+      for (const follower of feed.followers) if (follower.ready) sendLiveMessage(follower, live);
     }
   }
 
@@ -211,7 +211,7 @@ export function createFeeds({
       // What lies between is committed: a follower that can't be told of it comes back, and is told no gap.
       if (rows[0]?.seq !== follower.seq + 1)
         throw new Error(`Items ${follower.seq + 1} to ${feed.kept.base} of thread ${feed.threadId} can't be read.`);
-      tellItems(follower, rows.map(toItem));
+      sendItems(follower, rows.map(toItem));
       await follower.sink.drained?.();
     }
     if (!feed.followers.has(follower)) return;
@@ -219,8 +219,8 @@ export function createFeeds({
   }
 
   function attach(feed: ThreadFeed, follower: Follower): void {
-    tellItems(follower, feed.kept.items);
-    for (const live of feed.live.values()) tellLive(follower, live);
+    sendItems(follower, feed.kept.items);
+    for (const live of feed.live.values()) sendLiveMessage(follower, live);
     follower.ready = true;
   }
 
@@ -244,13 +244,13 @@ export function createFeeds({
       const live = liveOf(feed, delta.of);
       if (live.attempt !== delta.of.attempt) return;
       live[delta.kind] = delta.whole;
-      for (const follower of feed.followers) if (follower.ready) tellLive(follower, live, delta);
+      for (const follower of feed.followers) if (follower.ready) sendLiveMessage(follower, live, delta);
     },
     again(of, retry) {
       const feed = feeds.get(of.threadId);
       if (!feed) return;
       const live = liveOf(feed, of, retry);
-      for (const follower of feed.followers) if (follower.ready) tellLive(follower, live);
+      for (const follower of feed.followers) if (follower.ready) sendLiveMessage(follower, live);
     },
     progress(threadId, event) {
       for (const follower of feeds.get(threadId)?.followers ?? []) {

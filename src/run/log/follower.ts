@@ -48,7 +48,7 @@ export function createFollower(target: FollowTarget, from: Cursor, sink: FollowS
   return follower;
 }
 
-export function tellItems(follower: Follower, items: readonly Item[]): void {
+export function sendItems(follower: Follower, items: readonly Item[]): void {
   const events: RunEvent[] = [];
   for (const item of items) {
     if (item.seq <= follower.seq) continue;
@@ -59,7 +59,7 @@ export function tellItems(follower: Follower, items: readonly Item[]): void {
 }
 
 /** Tells what the follower lacks of a live message; `delta` is its newest piece, if that is all that is new. */
-export function tellLive(follower: Follower, live: LiveMessage, delta?: Delta): void {
+export function sendLiveMessage(follower: Follower, live: LiveMessage, delta?: Delta): void {
   if (follower.run !== undefined && live.run !== follower.run) return;
   const events: RunEvent[] = [];
   const place = placeOf(follower, live, events);

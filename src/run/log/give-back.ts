@@ -4,12 +4,12 @@ type UsedAmountsSql = { readonly [What in "steps" | "tokens" | "cost"]: string }
 const nothing: UsedAmountsSql = { steps: "0", tokens: "0", cost: "0" };
 
 /** For an update of `budgets`: gives back all that a run has reserved and not settled. */
-export function giveBackSql(run: string, used = nothing): string {
+export function releaseReservationsSql(run: string, used = nothing): string {
   return giveBack(`jsonb_each(unsettled -> ${run}::text) u`, `unsettled - ${run}::text`, used);
 }
 
 /** The same of its whole tree, without some runs. */
-export function giveBackTreeSql(but: string): string {
+export function releaseTreeReservationsSql(but: string): string {
   return giveBack(
     `jsonb_each(unsettled) s, jsonb_each(s.value) u where s.key <> all (${but})`,
     `coalesce((select jsonb_object_agg(s.key, s.value) from jsonb_each(unsettled) s where s.key = any (${but})), '{}')`,
@@ -18,7 +18,7 @@ export function giveBackTreeSql(but: string): string {
 }
 
 /** The same of one reservation, unless that was done before. */
-export function settleSql(run: string, reservation: string, used: UsedAmountsSql): string {
+export function settleReservationSql(run: string, reservation: string, used: UsedAmountsSql): string {
   const place = `array[${run}::text, ${reservation}::text]`;
   return giveBack(`(values (unsettled #> ${place})) u (value)`, `unsettled #- ${place}`, used);
 }

@@ -2,7 +2,7 @@ import type { Item } from "../../protocol/threads/items.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { isErased, isNested } from "./fold.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
-import { standing } from "./standing.ts";
+import { withoutWithdrawn } from "./standing.ts";
 import { tokensOf } from "./estimate-tokens.ts";
 
 const firstPage = 128;
@@ -23,7 +23,7 @@ export type HistoryOptions = {
  * length of a thread costs nothing.
  */
 export async function readHistory(query: Query, options: HistoryOptions): Promise<readonly Item[]> {
-  return standing(await readBackwards(query, options));
+  return withoutWithdrawn(await readBackwards(query, options));
 }
 
 async function readBackwards(query: Query, { threadId, runId, leaf, tokens }: HistoryOptions): Promise<Item[]> {
@@ -79,7 +79,7 @@ export function branchOf(items: readonly Item[], leaf: string | null): readonly 
     branch.push(item);
     next = item.parentId;
   }
-  return standing(branch.reverse());
+  return withoutWithdrawn(branch.reverse());
 }
 
 /** What a person wrote, even if it was erased. */

@@ -21,7 +21,7 @@ export type OutageRetryOptions = {
  * Goes on trying while the database is away. `tries`: those before this one, any of which may have been committed though its
  * answer never came, so an attempt must find that or do the same again.
  */
-export async function patiently<Value>(
+export async function retryThroughOutage<Value>(
   { signal, runId, log }: OutageRetryOptions,
   attempt: (tries: number) => Promise<Value>,
 ): Promise<Value> {
@@ -47,7 +47,7 @@ export async function patiently<Value>(
  * Appends as `append` does, and goes on trying while the database is away: what these items hold has been paid for, or was
  * done outside. Ends when it is written, when the run is lost to another owner, or when the signal fires.
  */
-export async function appendPatiently(
+export async function appendThroughOutage(
   query: Query,
   owner: RunOwner,
   {
@@ -58,7 +58,7 @@ export async function appendPatiently(
 ): Promise<AppendResult> {
   // An earlier try is known by its items alone; what has none would become true twice.
   if (items.length === 0) return append(query, owner, items, extras);
-  return patiently({ ...patience, runId: owner.runId }, async (tries) => {
+  return retryThroughOutage({ ...patience, runId: owner.runId }, async (tries) => {
     if (tries === 0) return append(query, owner, items, extras);
     const found = await findAppended(query, owner, items);
     if (found) return found;

@@ -11,12 +11,12 @@ export type KeptItems = {
 
 export type RecentItemsOptions = { readonly items: number; readonly bytes: number };
 
-export function keepFrom(base: number): KeptItems {
+export function emptyKeptItems(base: number): KeptItems {
   return { items: [], sizes: [], base, bytes: 0 };
 }
 
 /** Adds the items that come next. Above a bound the oldest go, down to half of it, so that this is not done for every item. */
-export function keep(kept: KeptItems, items: readonly Item[], bounds: RecentItemsOptions): void {
+export function keepRecent(kept: KeptItems, items: readonly Item[], bounds: RecentItemsOptions): void {
   for (const item of items) {
     const size = sizeOf(item.body);
     kept.items.push(item);

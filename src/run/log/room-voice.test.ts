@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { createScripted } from "../../models/demo/scripted.ts";
 import { createModels } from "../../models/registry.ts";
-import { listenTo } from "./room-voice.ts";
+import { withRoomVoice } from "./room-voice.ts";
 
 async function hear(...pieces: readonly string[]): Promise<{ pieces: string[]; passed: boolean }> {
   const models = createModels({ models: [], adapters: { script: createScripted([pieces.map((text) => ({ text }))]) } });
   const model = models.get("script");
-  const listened = listenTo(model, { name: "data", pass: "[pass]" });
+  const listened = withRoomVoice(model, { name: "data", pass: "[pass]" });
   const heard: string[] = [];
   for await (const parts of listened.model.stream({ messages: [] }, new AbortController().signal))
     for (const part of parts) if (part.type === "text") heard.push(part.text);

@@ -13,7 +13,7 @@ export type PassAwareModel = {
  * A model as the room hears it: without its own name before what it says, which it copies from how others are shown to it,
  * and without a word of what is only a pass. What may still become one of the two is held back.
  */
-export function listenTo(model: Model, voice: RoomVoice): PassAwareModel {
+export function withRoomVoice(model: Model, voice: RoomVoice): PassAwareModel {
   let passed = false;
   const names = [`[@${voice.name}]:`, `@${voice.name}:`].map((name) => name.toLowerCase());
   const pass = voice.pass.toLowerCase();

@@ -93,7 +93,7 @@ export const itemColumns =
   "thread_id, seq, id, kind, parent_id, run_id, step, call_index, attempt, author, body, created_at";
 
 /** In SQL: this kept caller came in with the key that the parameter names, if it names one. */
-export function begunWith(parameter: string, caller: string): string {
+export function startedWithKeySql(parameter: string, caller: string): string {
   return `(${parameter}::text is null or ${caller} ->> 'key' = ${parameter}::text)`;
 }
 
@@ -101,7 +101,7 @@ export function begunWith(parameter: string, caller: string): string {
 export const hasWork = "(status in ('queued', 'running') or (status = 'waiting' and retry_at is not null))";
 
 /** For an update of a run that waited. */
-export const waitsNoMore = "wait_reason = null, wait_until = null, retry_at = null";
+export const clearWaitSql = "wait_reason = null, wait_until = null, retry_at = null";
 
 /** Of a call `c`: it has no result, or none that stands. */
 export const isOpen = `not exists (select from items r where r.kind = 'result' and r.run_id = c.run_id and r.step = c.step and r.call_index = c.call_index

@@ -11,7 +11,7 @@ function isWithdrawal({ kind, step, index, attempt }: AttemptPosition): boolean 
  * Items, in order of their seq, without what was withdrawn when their run was resumed: the results of calls that the end of the
  * run had cut off, and parts of answers. So nobody who reads them takes such a call for done.
  */
-export function standing<Entry extends AttemptPosition>(items: readonly Entry[]): readonly Entry[] {
+export function withoutWithdrawn<Entry extends AttemptPosition>(items: readonly Entry[]): readonly Entry[] {
   const withdrawn = new Map<string, number>();
   for (const item of items) if (isWithdrawal(item)) withdrawn.set(placeOf(item), item.seq);
   if (withdrawn.size === 0) return items;

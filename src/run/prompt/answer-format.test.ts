@@ -5,7 +5,7 @@ import { textIn, type TestRuns } from "../../../test/runs.ts";
 import type { ScriptAnswer } from "../../models/demo/scripted.ts";
 import type { RunEvent } from "../../protocol/threads/events.ts";
 import type { ModelRequest, ResponseFormat } from "../../protocol/agents/models.ts";
-import { checkFormat, inFormat } from "./answer-format.ts";
+import { checkFormat, parseFormatted } from "./answer-format.ts";
 import { chat } from "../strategies/chat.ts";
 import { jsonActions } from "../strategies/json-actions.ts";
 import { planExecute } from "../strategies/plan-execute.ts";
@@ -27,7 +27,7 @@ const ada = '{"name": "Ada", "age": 36}';
 
 test("the answer is found in what models write around it", () => {
   const found = (written: string, format: ResponseFormat = person) => {
-    const formatted = inFormat(format, written);
+    const formatted = parseFormatted(format, written);
     return "text" in formatted ? formatted.text : formatted.problems;
   };
   assert.equal(found(ada), ada);
@@ -43,7 +43,7 @@ test("the answer is found in what models write around it", () => {
   ]);
   assert.deepEqual(found("[1]", { type: "json" }), ["the answer must be a JSON object"]);
   assert.equal(found('{"a": [1]}', { type: "json" }), '{"a": [1]}');
-  assert.deepEqual(inFormat({ type: "json" }, '{"a": [1, 2', "length"), {
+  assert.deepEqual(parseFormatted({ type: "json" }, '{"a": [1, 2', "length"), {
     problems: ["the answer was cut off at its length limit"],
   });
 });
@@ -121,8 +121,8 @@ for (const [what, schema, right, wrong] of schemas)
   test(`a schema with ${what} is understood`, () => {
     const format: ResponseFormat = { type: "json-schema", name: "x", schema: { ...schema } };
     checkFormat(format);
-    assert.deepEqual(inFormat(format, JSON.stringify(right)), { text: JSON.stringify(right) });
-    if (wrong !== undefined) assert.ok("problems" in inFormat(format, JSON.stringify(wrong)));
+    assert.deepEqual(parseFormatted(format, JSON.stringify(right)), { text: JSON.stringify(right) });
+    if (wrong !== undefined) assert.ok("problems" in parseFormatted(format, JSON.stringify(wrong)));
   });
 
 test("a schema that can't be used is refused", () => {
@@ -147,7 +147,7 @@ test("a schema that can't be used is refused", () => {
 
 test("a pattern that would take for ever is stopped", () => {
   const format: ResponseFormat = { type: "json-schema", name: "x", schema: { type: "string", pattern: "^(a+)+$" } };
-  const formatted = inFormat(format, JSON.stringify("a".repeat(50) + "!"));
+  const formatted = parseFormatted(format, JSON.stringify("a".repeat(50) + "!"));
   assert.ok("problems" in formatted && /could not be checked/.test(formatted.problems[0]!));
 });
 

@@ -1,4 +1,4 @@
-import { withDoubles } from "../../protocol/base/exact-json.ts";
+import { toDoubles } from "../../protocol/base/exact-json.ts";
 import { ColloquyError, messageOf } from "../../protocol/base/errors.ts";
 import type { FinishReason, ModelMessage, ResponseFormat } from "../../protocol/agents/models.ts";
 import { schemaCheck } from "../text/json-schema.ts";
@@ -19,7 +19,7 @@ export function checkFormat(format: ResponseFormat): void {
  * Finds the answer in what a model wrote: all of it, or what stands in a fence or between the outermost brackets, with the
  * faults of writing mended that models make. What it means is never changed.
  */
-export function inFormat(format: ResponseFormat, written: string, finish?: string): FormattedAnswer {
+export function parseFormatted(format: ResponseFormat, written: string, finish?: string): FormattedAnswer {
   let first: readonly string[] | undefined;
   try {
     for (const text of candidatesIn(visibleText(written).text)) {
@@ -27,7 +27,7 @@ export function inFormat(format: ResponseFormat, written: string, finish?: strin
       // Half of an answer must not be closed and taken for the whole.
       const value = exact === undefined && finish !== "length" && /[\]}]$/.test(text) ? lenientJson(text) : exact;
       if (value === undefined) continue;
-      const problems = problemsOf(format, withDoubles(value));
+      const problems = problemsOf(format, toDoubles(value));
       if (problems.length === 0) return { text: exact === undefined ? JSON.stringify(value) : text };
       first ??= problems;
     }

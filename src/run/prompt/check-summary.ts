@@ -23,7 +23,7 @@ const refusal =
  * another reader could give, but what models do instead of a summary is seen: answering, refusing, making things up, going
  * on without end.
  */
-export function faultOfSummary(text: string, { finish, source, most }: SummaryCheckOptions): string | undefined {
+export function summaryFault(text: string, { finish, source, most }: SummaryCheckOptions): string | undefined {
   if (finish !== "stop") return `it ended early (${finish ?? "no reason given"})`;
   if (estimate(text) > most) return "it is too long";
   const words = wordsIn(text);

@@ -1,7 +1,7 @@
 import { describeMoment } from "../../tools/basic/now.ts";
 
 /** Date, weekday and time for a prompt, on the server's clock. */
-export function momentText(moment: Date): string {
+export function currentTimeText(moment: Date): string {
   const { weekday, iso, timezone } = describeMoment(moment);
   return `${weekday}, ${iso} (${timezone})`;
 }

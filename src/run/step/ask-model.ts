@@ -4,12 +4,12 @@ import { warningText } from "../../store/metering/spending.ts";
 import type { AppendExtras } from "../log/append.ts";
 import { withImages } from "../log/attached-files.ts";
 import { estimate, roomFor, schemaTokens } from "../log/estimate-tokens.ts";
-import { dearest, expectedOf, type ReservedStep, spentBy } from "../limits/reservation.ts";
+import { highestCost, expectedOf, type ReservedStep, actualSpending } from "../limits/reservation.ts";
 import { checkOwnLimits, reserve } from "../limits/limits.ts";
 import { ownHeader } from "./request-origin.ts";
-import { untilAnswered } from "./attempts.ts";
+import { retryAnswer } from "./attempts.ts";
 import type { ModelAnswer } from "../contract/answer.ts";
-import { hearing } from "../text/heard-text.ts";
+import { createAnswerTextReader } from "../text/heard-text.ts";
 import { emptyAnswer, readAnswer } from "./read-answer.ts";
 import type { RunWork } from "./work.ts";
 import { basisIn } from "./run-basis.ts";
@@ -41,7 +41,7 @@ export async function askModel(
   const answer = emptyAnswer();
   work.current = { key: keptIn, answer, reserved };
   const messages = await withImages(request.messages, (id) => work.runtime.imageUrl(id, work.taken.caller.userId));
-  await untilAnswered(work, { step: key, answer, isTold: tells !== "nothing", after }, (of) =>
+  await retryAnswer(work, { step: key, answer, isTold: tells !== "nothing", after }, (of) =>
     readAnswer(
       model,
       { ...request, messages, origin: originOf(work, of) },
@@ -49,7 +49,7 @@ export async function askModel(
         signal: work.signal,
         answer,
         asProtocol,
-        hears: asProtocol || request.format ? undefined : hearing(basisIn(work).tools),
+        hears: asProtocol || request.format ? undefined : createAnswerTextReader(basisIn(work).tools),
         costOf: work.runtime.costOf,
         tell(kind, offset, text) {
           if (tells === "nothing" || (tells === "thoughts" && kind === "text")) return;
@@ -89,7 +89,7 @@ export async function reserveFor(
   const isLimited = limits.tokens !== undefined || limits.cost !== undefined;
   const output = request.settings?.maxTokens ?? (isLimited ? roomFor(model.contextTokens) : 0);
   const { costOf, database, log } = work.runtime;
-  const cost = dearest(model, { inputTokens: input, outputTokens: output }, costOf);
+  const cost = highestCost(model, { inputTokens: input, outputTokens: output }, costOf);
   const expected = expectedOf(model, { input, maxTokens: request.settings?.maxTokens }, costOf);
   const { steered, held } = await reserve(database.query, work.owner, {
     steps: 1,
@@ -104,8 +104,8 @@ export async function reserveFor(
 type ModelReply = { readonly answer: ModelAnswer; readonly reserved: ReservedStep };
 
 /** What else the commit of an answer settles, of one that broke off too: the call log, and what was used instead of what was reserved. */
-export function settled(work: RunWork, { answer, reserved }: ModelReply): AppendExtras {
-  const spent = spentBy(answer, reserved, work.runtime.costOf);
+export function settlement(work: RunWork, { answer, reserved }: ModelReply): AppendExtras {
+  const spent = actualSpending(answer, reserved, work.runtime.costOf);
   return {
     modelCalls: answer.records,
     settles: { reservation: reserved.expected.id, tokens: spent.tokens, cost: spent.cost },
@@ -116,7 +116,7 @@ export function settled(work: RunWork, { answer, reserved }: ModelReply): Append
 /** The same, and no live text of the step any more: what there is of it is an item. */
 export function settledStep(work: RunWork, key: string, asked: ModelReply): AppendExtras {
   const isLive = work.runtime.deltas.settle(work.owner.runId, key);
-  return { ...settled(work, asked), ...(isLive ? { deltasOf: key } : {}) };
+  return { ...settlement(work, asked), ...(isLive ? { deltasOf: key } : {}) };
 }
 
 /** The model of this name, or the one that a person chose in its place when it could not be had. Throws NotFound, Unavailable. */

@@ -8,7 +8,7 @@ import type { ReservedStep } from "../limits/reservation.ts";
 import { askModel, reserveFor, settledStep, type ModelQuery } from "./ask-model.ts";
 import { requestOf, type RequestOptions } from "./step-request.ts";
 import type { RunWork } from "./work.ts";
-import { commit, takeIn } from "./commit.ts";
+import { commit, mergeSteeredMessages } from "./commit.ts";
 
 /** How often a step is asked again with less, after a provider said that it was too much. */
 const mostTries = 6;
@@ -27,7 +27,7 @@ export type FittedReply = {
  * Reserves a step and asks for its answer. A provider that says that the prompt is too long for it is asked again with a
  * shorter one: the model knows its window from then on.
  */
-export async function askWithin(
+export async function askWithinWindow(
   work: RunWork,
   key: string,
   {
@@ -45,7 +45,7 @@ export async function askWithin(
   let requested = requestOf(work, model, options);
   const reserved = await reserveFor(work, model, requested.request);
   // What a person said meanwhile belongs into this prompt.
-  if (await takeIn(work, reserved.steered)) requested = requestOf(work, model, options);
+  if (await mergeSteeredMessages(work, reserved.steered)) requested = requestOf(work, model, options);
   const seen = work.branch.at(-1)?.seq;
   const tooLong: PricedCall[] = [];
   const agent = options.as ?? work.taken.definition.agent;

@@ -25,7 +25,7 @@ export type Attempts = {
  * Reads an answer, anew after what may pass, for as long as the policy says. What an attempt had brought before it failed is
  * withdrawn: half of an answer is none. What it cost stays in the answer's records.
  */
-export async function untilAnswered(
+export async function retryAnswer(
   work: RunWork,
   { step, answer, isTold, isNested = false, after, signal = work.signal }: Attempts,
   read: (of: LiveStep) => Promise<void>,

@@ -4,9 +4,9 @@ import type { Query } from "../../protocol/agents/tools.ts";
 import type { RunSignal } from "../contract/runtime.ts";
 import { deliveriesOf } from "../lifecycle/webhook-signals.ts";
 import type { AppendExtras, Delivery, RunEnd } from "../log/append.ts";
-import { appendPatiently } from "../log/patiently.ts";
+import { appendThroughOutage } from "../log/patiently.ts";
 import { itemColumns, type ItemRow, toItem } from "../log/rows.ts";
-import { standing } from "../log/standing.ts";
+import { withoutWithdrawn } from "../log/standing.ts";
 import { openOutage } from "./outage.ts";
 import type { RunWork } from "./work.ts";
 
@@ -17,7 +17,7 @@ export async function commit(work: RunWork, given: readonly NewItem[], extras: A
   const items = outage ? [overcome(outage), ...given] : given;
   const deliveries = extras.end ? endSignals(work, extras.end) : [];
   const { runtime, owner, signal } = work;
-  const appended = await appendPatiently(runtime.database.query, owner, {
+  const appended = await appendThroughOutage(runtime.database.query, owner, {
     items,
     extras: { ...extras, deliveries, ...(work.isSuspect ? { progress: true } : {}) },
     signal,
@@ -49,15 +49,15 @@ export async function reloadItems(work: RunWork): Promise<void> {
     [work.owner.runId],
   );
   const known = new Set(work.items.map((item) => item.id));
-  work.items = [...standing(rows.map(toItem))];
+  work.items = [...withoutWithdrawn(rows.map(toItem))];
   work.branch.push(...work.items.filter((item) => !known.has(item.id)));
   work.fold = undefined;
   work.basis = undefined;
 }
 
 /** Reads what was said since, given how many messages there are now (asks if not); true if there was something. */
-export async function takeIn(work: RunWork, seen?: number): Promise<boolean> {
-  const now = seen ?? (await steeredNow(work));
+export async function mergeSteeredMessages(work: RunWork, seen?: number): Promise<boolean> {
+  const now = seen ?? (await countSteered(work));
   if (now === undefined || now === work.steered) return false;
   work.steered = now;
   await reloadItems(work);
@@ -65,7 +65,7 @@ export async function takeIn(work: RunWork, seen?: number): Promise<boolean> {
 }
 
 /** How many messages were said while the run worked; undefined: it is lost. */
-export async function steeredNow(
+export async function countSteered(
   { runtime, owner }: RunWork,
   query: Query = runtime.database.query,
 ): Promise<number | undefined> {

@@ -10,7 +10,7 @@ import { isNested, isWordless, protocolText } from "../log/fold.ts";
  * The calls of an answer as they are meant: of the tool that a name stands for, with arguments as one JSON object where the
  * text is one but for its form, and each once that a provider told twice under one id.
  */
-export function mendedCalls(calls: ModelAnswer["calls"], tools: readonly ToolSchema[]): ModelAnswer["calls"] {
+export function repairCalls(calls: ModelAnswer["calls"], tools: readonly ToolSchema[]): ModelAnswer["calls"] {
   const names = tools.map(({ name }) => name);
   const told = new Set<string>();
   return calls.flatMap(({ name: written, arguments: text, given }) => {
@@ -51,7 +51,7 @@ function mendedArguments(text: string): string {
 }
 
 /** Whether the run's last answer was none: neither a word nor a call. What is a strategy's protocol, and empty, is passed over. */
-export function wasWordless(items: readonly Item[]): boolean {
+export function wasEmptyAnswer(items: readonly Item[]): boolean {
   const last = items.findLast(
     (item): item is ItemOf<"message"> =>
       item.kind === "message" && item.step !== null && !isNested(item) && !isEmptyProtocol(item),
@@ -65,7 +65,7 @@ function isEmptyProtocol(item: ItemOf<"message">): boolean {
 }
 
 /** What the model is told after an answer without a word. */
-export const nudge: readonly ModelMessage[] = [
+export const emptyAnswerReminder: readonly ModelMessage[] = [
   {
     role: "user",
     content:
@@ -79,7 +79,7 @@ export function hasWorked(items: readonly Item[]): boolean {
 }
 
 /** What the person reads where the model says nothing after its work. Throws where nothing was done either. */
-export function wordsForNothing(answer: ModelAnswer, items: readonly Item[]): string {
+export function emptyAnswerNotice(answer: ModelAnswer, items: readonly Item[]): string {
   if (hasWorked(items)) return "The model ended its work without a word about it. What it did stands above.";
   const why =
     answer.finish === "length"
@@ -88,7 +88,7 @@ export function wordsForNothing(answer: ModelAnswer, items: readonly Item[]): st
   throw new ColloquyError("empty_answer", 502, `The model ${answer.model} gave no answer, twice: ${why}`);
 }
 
-export function filtered({ model }: ModelAnswer): ColloquyError {
+export function contentFiltered({ model }: ModelAnswer): ColloquyError {
   const what = `The answer of the model ${model} was stopped by its provider's filter before its first word.`;
   return new ColloquyError("answer_filtered", 502, `${what} Put it in other words, or choose another model.`);
 }

@@ -2,8 +2,8 @@ import { newId } from "../../protocol/base/ids.ts";
 import { callIdOf, textOf, type MessageBody, type NewItem } from "../../protocol/threads/items.ts";
 import type { FinishReason, Model } from "../../protocol/agents/models.ts";
 import type { StepAnswer, StepRequest } from "../../protocol/agents/tools.ts";
-import { untilAnswered } from "./attempts.ts";
-import { modelFor, originOf, reserveFor, settled, settledStep, stepIn } from "./ask-model.ts";
+import { retryAnswer } from "./attempts.ts";
+import { modelFor, originOf, reserveFor, settlement, settledStep, stepIn } from "./ask-model.ts";
 import type { ModelAnswer } from "../contract/answer.ts";
 import { emptyAnswer, messageBody, readAnswer } from "./read-answer.ts";
 import type { RunWork } from "./work.ts";
@@ -34,7 +34,7 @@ export async function runNestedStep(
   signal.throwIfAborted();
   const reserved = await reserveFor(work, model, request);
   try {
-    await untilAnswered(work, { step: key, answer, isTold: false, isNested: true, signal }, (of) =>
+    await retryAnswer(work, { step: key, answer, isTold: false, isNested: true, signal }, (of) =>
       readAnswer(
         model,
         { ...request, origin: originOf(work, of) },
@@ -43,7 +43,7 @@ export async function runNestedStep(
     );
   } catch (error) {
     // With no item to commit it with; what was asked for and failed is in the log all the same.
-    await commit(work, [], settled(work, { answer, reserved }));
+    await commit(work, [], settlement(work, { answer, reserved }));
     throw error;
   }
   const calls = answer.calls.map(({ name, arguments: given }) => ({

@@ -9,7 +9,7 @@ import type { RunWork } from "./work.ts";
 const passing = ["rate-limit", "overloaded", "unreachable", "timeout", "cut", "server", "garbage"] as const;
 
 /** Another attempt may well bring what this one did not. */
-export function mayPass(error: unknown): error is ModelError {
+export function isTransient(error: unknown): error is ModelError {
   if (!(error instanceof ModelError)) return false;
   // What is no answer of a model server at all comes from what stands in its place for a while.
   return (error.retryable || error.kind === "garbage") && (passing as readonly string[]).includes(error.kind);
@@ -47,7 +47,7 @@ export function delayOf(
   // In a room the others wait for its turn to be over.
   const isHeld = held === true || agent.room !== undefined;
   // A run that waits for it comes by again and again.
-  if (!mayPass(error) || openOutage(work) || long > mostLong) return undefined;
+  if (!isTransient(error) || openOutage(work) || long > mostLong) return undefined;
   // Nobody is kept waiting for what is not there.
   if (isHeld && error.kind === "unreachable") return undefined;
   // Saying nothing has taken its whole time already; a wait shows what is the matter and holds no slot, and nobody who holds the
@@ -63,7 +63,7 @@ export function delayOf(
  * Until a run that waits asks again: half of the time that it has waited already, so that it needs no count, and never before
  * the provider wants to be asked.
  */
-export function distanceOf(error: ModelError, waitedMs: number, { firstMs, longestMs }: OutagePolicy): number {
+export function retryDelay(error: ModelError, waitedMs: number, { firstMs, longestMs }: OutagePolicy): number {
   const usual = Math.min(longestMs, Math.max(firstMs, waitedMs / 2));
   return Math.max(usual * (0.85 + Math.random() * 0.3), (error.detail.retryAfterSeconds ?? 0) * 1000);
 }
@@ -107,7 +107,7 @@ const faults: Readonly<Record<string, string>> = {
 };
 
 /** "Ollama at 127.0.0.1:11434 does not answer" */
-export function whatIsWrong({ model, name = model, provider, host, code }: Omit<Outage, "repeats">): string {
+export function outageText({ model, name = model, provider, host, code }: Omit<Outage, "repeats">): string {
   const who = host === undefined ? `The model ${name}` : `${provider ?? "The model server"} at ${host}`;
   return `${who} ${faults[code] ?? "is not there"}`;
 }
@@ -117,7 +117,7 @@ export function retryOf(work: RunWork, error: ModelError, afterMs: number): Retr
   const { repeats: _, ...outage } = outageOf(work, error, true);
   return {
     ...outage,
-    text: `${whatIsWrong(outage)}; trying again in ${wordsOf(afterMs)}`,
+    text: `${outageText(outage)}; trying again in ${wordsOf(afterMs)}`,
     afterMs: Math.round(afterMs),
   };
 }

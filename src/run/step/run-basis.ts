@@ -92,7 +92,7 @@ export function offeredTools(
 }
 
 /** Whether tools of this run must be searched for since there was no room for them. */
-export function wereDeferred(items: readonly Item[]): boolean {
+export function hasDeferredTools(items: readonly Item[]): boolean {
   return items.some((item) => item.kind === "notice" && item.body.code === toolsDeferred);
 }
 

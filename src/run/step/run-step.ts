@@ -3,7 +3,7 @@ import { LostRun } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import { textOf, type MessageBody, type NewItem } from "../../protocol/threads/items.ts";
 import type { Model, ResponseFormat, ToolSchema } from "../../protocol/agents/models.ts";
-import { formatInvalid, inFormat, repairMessages, type FormattedAnswer } from "../prompt/answer-format.ts";
+import { formatInvalid, parseFormatted, repairMessages, type FormattedAnswer } from "../prompt/answer-format.ts";
 import type { AppendExtras } from "../log/append.ts";
 import { attemptOf } from "../log/standing.ts";
 import { modelFor, settledStep, stepIn } from "./ask-model.ts";
@@ -13,17 +13,24 @@ import { runNestedStep } from "./nested-step.ts";
 import { noAnswer } from "../log/account.ts";
 import { hasCallMark, spokenText } from "../text/heard-text.ts";
 import { writtenCalls } from "../text/written-calls.ts";
-import { listenTo } from "../log/room-voice.ts";
+import { withRoomVoice } from "../log/room-voice.ts";
 import type { ModelAnswer } from "../contract/answer.ts";
 import { answerItems, type AnswerPlace } from "./read-answer.ts";
 import { roomFor, windowOf } from "../log/estimate-tokens.ts";
-import { askWithin } from "./ask-within.ts";
-import { mendedCalls, filtered, hasWorked, nudge, wasWordless, wordsForNothing } from "./faulty-answers.ts";
+import { askWithinWindow } from "./ask-within.ts";
+import {
+  repairCalls,
+  contentFiltered,
+  hasWorked,
+  emptyAnswerReminder,
+  wasEmptyAnswer,
+  emptyAnswerNotice,
+} from "./faulty-answers.ts";
 import { promptOf } from "./step-request.ts";
 import { summarisePast } from "./summarise.ts";
 import type { Note, ParsedAnswer, SayOptions, StepOptions } from "../contract/turn.ts";
 import type { RunWork } from "./work.ts";
-import { commit, takeIn } from "./commit.ts";
+import { commit, mergeSteeredMessages } from "./commit.ts";
 import { basisIn } from "./run-basis.ts";
 
 /** One model call of a strategy: reserved before, told while it comes, committed whole. */
@@ -38,26 +45,26 @@ export async function runStep(work: RunWork, key: string, options: StepOptions =
   if (repair && stepIn(work, draftOf(key))) return repairAnswer(work, key, repair);
   const asked = modelFor(work, agent.model);
   await asked.ready?.();
-  const listened = options.voice && listenTo(asked, options.voice);
+  const listened = options.voice && withRoomVoice(asked, options.voice);
   const model = listened?.model ?? asked;
   if (!options.messages && !options.withoutSummary) await makeRoom(work, asked, options);
-  const isAgain = options.final === true && wasWordless(work.items);
-  const { answer, notices, seen, reserved } = await askWithin(work, key, {
+  const isAgain = options.final === true && wasEmptyAnswer(work.items);
+  const { answer, notices, seen, reserved } = await askWithinWindow(work, key, {
     model,
-    options: isAgain ? { ...options, after: nudge } : options,
+    options: isAgain ? { ...options, after: emptyAnswerReminder } : options,
     asProtocol: options.read !== undefined,
     // A client can't unsee text, so an answer that must have a format is told when it has it.
     ...(format ? { tells: "thoughts", keptIn: draftOf(key) } : {}),
   });
   const { tools } = basisIn(work);
-  answer.calls = mendedCalls(answer.calls, tools);
+  answer.calls = repairCalls(answer.calls, tools);
   const reading = options.read && readProtocol(answer, options.read, tools);
   const extras = settledStep(work, key, { answer, reserved });
   const place = { step: key, author: agent.id };
   if (listened?.passed()) return commitPass(work, { ...answer, text: options.voice!.pass }, { place, extras });
   const isLast = options.final && answer.calls.length === 0 && (!reading || reading.answer !== undefined);
   if (isLast && repair) {
-    const formatted = inFormat(repair.format, answer.text, answer.finish);
+    const formatted = parseFormatted(repair.format, answer.text, answer.finish);
     if ("problems" in formatted) {
       const draft = answerItems(answer, { ...place, step: draftOf(key) }, { isClient: () => false });
       await commit(work, [...notices, ...draft], extras);
@@ -80,8 +87,8 @@ export async function runStep(work: RunWork, key: string, options: StepOptions =
     return commitLast(work, items, extras);
   // It ends nothing: the strategy asks once more, unless that would bring the same.
   await commit(work, items, extras);
-  if (isFiltered) throw filtered(answer);
-  if (isAgain) await say(work, `${key}:end`, wordsForNothing(answer, work.items), { final: true, as: agent });
+  if (isFiltered) throw contentFiltered(answer);
+  if (isAgain) await say(work, `${key}:end`, emptyAnswerNotice(answer, work.items), { final: true, as: agent });
 }
 
 /** A message without a model, unless as the answer it must be brought into a format. */
@@ -91,7 +98,7 @@ export async function say(work: RunWork, key: string, text: string, { final, as 
   const { definition, epoch } = work.taken;
   const agent = as ?? definition.agent;
   const format = final ? definition.options.format : undefined;
-  const formatted: FormattedAnswer = format ? inFormat(format, text) : { text };
+  const formatted: FormattedAnswer = format ? parseFormatted(format, text) : { text };
   const isAnswer = "text" in formatted;
   if (isAnswer || !stepIn(work, draftOf(key))) {
     const message: NewItem = {
@@ -127,11 +134,11 @@ async function repairAnswer(work: RunWork, key: string, { format, ...answerer }:
   const model = modelFor(work, as.model);
   const after = repairMessages(textOf(draft.content), problemsIn(format, draft));
   const options = { final: true, withoutTools: true, ...answerer, after };
-  const { answer, seen, reserved } = await askWithin(work, repairOf(key), { model, options, tells: "nothing" });
+  const { answer, seen, reserved } = await askWithinWindow(work, repairOf(key), { model, options, tells: "nothing" });
   const extras = settledStep(work, key, { answer, reserved });
   const place = { step: key, author: as.id };
   const whole = { ...answer, calls: [] };
-  const formatted = inFormat(format, answer.text, answer.finish);
+  const formatted = parseFormatted(format, answer.text, answer.finish);
   if ("problems" in formatted) {
     await commit(work, answerItems(whole, { ...place, step: repairOf(key) }, { isClient: () => false }), extras);
     throw formatInvalid(formatted.problems);
@@ -146,7 +153,7 @@ async function repairAnswer(work: RunWork, key: string, { format, ...answerer }:
 }
 
 function problemsIn(format: ResponseFormat, { content, finish }: MessageBody): readonly string[] {
-  const formatted = inFormat(format, textOf(content), finish);
+  const formatted = parseFormatted(format, textOf(content), finish);
   return "problems" in formatted ? formatted.problems : [];
 }
 
@@ -189,7 +196,7 @@ async function commitLast(work: RunWork, given: readonly NewItem[], extras: Appe
     });
   } catch (error) {
     // Said while the last answer was being written: it stands, but the run goes on.
-    if (!(error instanceof LostRun) || !(await takeIn(work))) throw error;
+    if (!(error instanceof LostRun) || !(await mergeSteeredMessages(work))) throw error;
     await commit(work, items, extras);
   }
 }
@@ -207,7 +214,7 @@ function readProtocol(
   if (answer.calls.length === 0) answer.calls = [...(reading.calls ?? [])];
   // It has not kept to the protocol, but to its own.
   if (answer.calls.length === 0 && hasCallMark(text)) {
-    answer.calls = mendedCalls([...writtenCalls(text, tools).calls], tools);
+    answer.calls = repairCalls([...writtenCalls(text, tools).calls], tools);
     if (answer.calls.length > 0) answer.text = "";
   }
   return reading;

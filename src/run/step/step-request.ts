@@ -7,7 +7,7 @@ import { isNested, protocolText } from "../log/fold.ts";
 import { tokensOfTold } from "../log/message-blocks.ts";
 import { buildPrompt, type BuiltPrompt, type PromptOptions } from "../prompt/build-prompt.ts";
 import type { StepOptions } from "../contract/turn.ts";
-import { offeredTools, toolsDeferred, wereDeferred, type OfferedTools } from "./run-basis.ts";
+import { offeredTools, toolsDeferred, hasDeferredTools, type OfferedTools } from "./run-basis.ts";
 import type { RunWork } from "./work.ts";
 
 export type RequestOptions = StepOptions & {
@@ -136,7 +136,7 @@ function noticesOf(work: RunWork, { model, window, deferred, shortened }: ModelL
   const known = shortened === "past" ? work.branch : work.items;
   if (shortened && !known.some(isTold))
     add(promptShortened, shortenedText(shortened, `${model.id} (${window} tokens)`));
-  if (deferred.length > 0 && !wereDeferred(work.items))
+  if (deferred.length > 0 && !hasDeferredTools(work.items))
     add(
       toolsDeferred,
       `${deferred.length} tools take more room than ${model.id} (${window} tokens) has for them: it searches for those that it needs.`,

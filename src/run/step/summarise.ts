@@ -4,7 +4,7 @@ import { newId } from "../../protocol/base/ids.ts";
 import type { Item, NewItem } from "../../protocol/threads/items.ts";
 import type { Model, ModelMessage } from "../../protocol/agents/models.ts";
 import { isPersons, tokensOfBlocks, type MessageBlock } from "../log/message-blocks.ts";
-import { faultOfSummary } from "../prompt/check-summary.ts";
+import { summaryFault } from "../prompt/check-summary.ts";
 import { estimate } from "../log/estimate-tokens.ts";
 import { limitOf } from "../limits/limits.ts";
 import { fitBlocks } from "../prompt/fit-blocks.ts";
@@ -168,7 +168,7 @@ async function summarise(
       outcome() {
         const { text } = visibleText(answer.text);
         const { source, most, upToSeq, system } = plan;
-        const fault = faultOfSummary(text, { finish: answer.finish, source, most });
+        const fault = summaryFault(text, { finish: answer.finish, source, most });
         if (fault !== undefined) return [failed(`the model's text can't stand for it, since ${fault}`)];
         const body = { content: text, upToSeq, ...(system === undefined ? {} : { system }) };
         return [{ id: newId(), kind: "summary", step: key, body }];

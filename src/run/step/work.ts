@@ -63,7 +63,7 @@ export type RunWork = WorkOptions & {
 };
 
 /** `history`: the branch, as far as it was read; all of the run's own items. */
-export function beginWork(options: WorkOptions, history: readonly Item[]): RunWork {
+export function createWork(options: WorkOptions, history: readonly Item[]): RunWork {
   const { runId, epoch, threadId, steered, takeovers } = options.taken;
   const owner = { runId, epoch, threadId };
   return {

@@ -1,7 +1,7 @@
 import type { ResultBody } from "../../protocol/threads/items.ts";
 import type { PlannedWrite } from "../../protocol/agents/tools.ts";
 import { chosenWrites } from "../turn/chosen-writes.ts";
-import { madeBy, plannedWrites, questionOf, stepOf, withMade } from "../turn/planned-writes.ts";
+import { createdId, plannedWrites, questionOf, stepOf, resolveCreatedIds } from "../turn/planned-writes.ts";
 import type { Turn } from "../contract/turn.ts";
 
 const choices = ["Do exactly this", "Do nothing"] as const;
@@ -29,11 +29,11 @@ export async function dryRun(turn: Turn): Promise<void> {
 async function doAll(turn: Turn, writes: readonly PlannedWrite[], leftOut: number): Promise<string> {
   const made = new Map<string, unknown>();
   for (const [done, write] of writes.entries()) {
-    const given = JSON.stringify(withMade(write.arguments, made));
+    const given = JSON.stringify(resolveCreatedIds(write.arguments, made));
     const body: ResultBody = await turn.use(stepOf(write), { name: write.tool, arguments: given });
     if (body.isError)
       return `${done} of ${writes.length} planned writes were done; then ${write.tool} (${write.id}) failed, and nothing after it was done: ${body.content}`;
-    made.set(write.id, madeBy({ body }));
+    made.set(write.id, createdId({ body }));
   }
   const rest = leftOut > 0 ? `; ${leftOut} ${were(leftOut)} left out` : "";
   const whole = writes.length > 1 && leftOut === 0 ? "All " : "";

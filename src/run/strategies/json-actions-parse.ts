@@ -1,5 +1,5 @@
 import type { CallFields } from "../text/call-fields.ts";
-import { bare, callFields, knownName, nameOf, textOf } from "../text/call-fields.ts";
+import { normalizedName, callFields, knownName, nameOf, textOf } from "../text/call-fields.ts";
 import type { FoundObject, JsonObject } from "../text/lenient-json.ts";
 import { isObject, lenientJson, objectsIn, strictJson } from "../text/lenient-json.ts";
 import type { VisibleText } from "../text/visible-text.ts";
@@ -87,7 +87,7 @@ function namesOf(fields: CallFields, known: ActionNames): Pick<Action, "action" 
   const namedAgent = nameOf(fields.targetAgent);
   const tool = namedTool && (knownName(namedTool, known.tools) ?? namedTool);
   const targetAgent = namedAgent && (knownName(namedAgent, known.agents) ?? namedAgent);
-  const action = actionWords[bare(word)];
+  const action = actionWords[normalizedName(word)];
   if (action) return { action, tool, targetAgent };
   if (word === "") return { action: impliedAction(fields, tool, targetAgent), tool, targetAgent };
   const toolInAction = knownName(word, known.tools);

@@ -6,7 +6,7 @@ import { describeTools } from "../prompt/describe-tools.ts";
 import { estimate, tokensOfMessages } from "../log/estimate-tokens.ts";
 import { protocolText } from "../log/fold.ts";
 import { messagesOfSteps } from "../prompt/messages-of-steps.ts";
-import { momentText } from "../prompt/current-time.ts";
+import { currentTimeText } from "../prompt/current-time.ts";
 import { shortened } from "../text/shorten.ts";
 import type { StepOptions, Turn } from "../contract/turn.ts";
 import { parsePlan, planFormat } from "./plan-execute-parse.ts";
@@ -161,7 +161,7 @@ function promptText(turn: Turn, name: string, { values, room = Infinity }: Promp
       results,
       tools: describeTools(run.tools),
       max_steps: String(roomIn(steps, run.settings.plan.maxSteps)),
-      now: momentText(new Date()),
+      now: currentTimeText(new Date()),
       question: run.input,
       ...values,
     });

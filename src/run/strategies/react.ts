@@ -6,7 +6,7 @@ import { describeTools } from "../prompt/describe-tools.ts";
 import { estimate } from "../log/estimate-tokens.ts";
 import { fitting } from "../text/shorten.ts";
 import { protocolText } from "../log/fold.ts";
-import { momentText } from "../prompt/current-time.ts";
+import { currentTimeText } from "../prompt/current-time.ts";
 import type { ParsedAnswer, StepOptions, Turn } from "../contract/turn.ts";
 import { parseObservation, parseThought } from "./react-parse.ts";
 import { isReactStep, resultsOf, scratchpadOf } from "./react-scratchpad.ts";
@@ -101,7 +101,11 @@ function promptOf(
   const { items } = fold;
   const fill = (prompt: string, values: Readonly<Record<string, string>>) =>
     fillPrompt(promptText(run, prompt), { question: run.input, ...values });
-  const system = { tools: describeTools(run.tools), instructions: run.agent.instructions, now: momentText(new Date()) };
+  const system = {
+    tools: describeTools(run.tools),
+    instructions: run.agent.instructions,
+    now: currentTimeText(new Date()),
+  };
   return {
     instructions: fill("react_system", system),
     then(room) {

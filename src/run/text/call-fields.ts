@@ -35,7 +35,7 @@ const wrappers = [
 
 /** The values an action's object has, whatever it calls them; undefined if it has none of an action. */
 export function callFields(object: JsonObject, depth = 0): CallFields | undefined {
-  const values = new Map(Object.entries(object).map(([key, value]) => [bare(key), value]));
+  const values = new Map(Object.entries(object).map(([key, value]) => [normalizedName(key), value]));
   const fields: { [meaning in CallFieldName]?: unknown } = {};
   for (const [meaning, names] of Object.entries(meanings) as [CallFieldName, readonly string[]][]) {
     const name = names.find((each) => values.has(each));
@@ -52,7 +52,7 @@ export function callFields(object: JsonObject, depth = 0): CallFields | undefine
     typeof fields.targetAgent === "string" ||
     "answer" in fields;
   if (says) {
-    const others = Object.entries(object).filter(([key]) => !knownKeys.has(bare(key)));
+    const others = Object.entries(object).filter(([key]) => !knownKeys.has(normalizedName(key)));
     return others.length === 0 ? fields : { ...fields, others: Object.fromEntries(others) };
   }
   const held = wrappers.map((name) => first(values.get(name))).find(isObject);
@@ -82,12 +82,12 @@ export function knownName(name: string, known: Iterable<string> | undefined): st
   for (const candidate of known ?? []) {
     if (candidate === name) return candidate;
   }
-  const wanted = bare(name.replace(/^(?:functions?|default_api|tools?)[.:]/i, "").replace(/\(.*$/s, ""));
-  return wanted === "" ? undefined : [...(known ?? [])].find((candidate) => bare(candidate) === wanted);
+  const wanted = normalizedName(name.replace(/^(?:functions?|default_api|tools?)[.:]/i, "").replace(/\(.*$/s, ""));
+  return wanted === "" ? undefined : [...(known ?? [])].find((candidate) => normalizedName(candidate) === wanted);
 }
 
 /** Upper case, spaces, `-` and `_` make no difference. */
-export function bare(word: string): string {
+export function normalizedName(word: string): string {
   return word.toLowerCase().replace(/[\s_-]/g, "");
 }
 

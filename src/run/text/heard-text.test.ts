@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import everyWire from "../../../test/model-ways/every-wire.json" with { type: "json" };
-import { hearing } from "./heard-text.ts";
+import { createAnswerTextReader } from "./heard-text.ts";
 
 const tools = ["write_note", "read_notes"].map((name) => ({
   name,
@@ -10,7 +10,7 @@ const tools = ["write_note", "read_notes"].map((name) => ({
 }));
 
 function heard(pieces: Iterable<string>, offered = tools) {
-  const ear = hearing(offered);
+  const ear = createAnswerTextReader(offered);
   let [text, thinking] = ["", ""];
   for (const piece of pieces) {
     const told = ear.take(piece);

@@ -1,5 +1,5 @@
 import type { ToolSchema } from "../../protocol/agents/models.ts";
-import { soleCall, writtenCalls, type WrittenCall } from "./written-calls.ts";
+import { callOfWholeText, writtenCalls, type WrittenCall } from "./written-calls.ts";
 
 /** What is to be told of a piece of an answer. */
 export type AnswerText = { readonly text: string; readonly thinking: string };
@@ -40,7 +40,7 @@ const nothing: AnswerText = { text: "", thinking: "" };
  * calls behind them, and stop tokens. What is in a code fence, in backticks, or within a line (but for tokens) is content.
  * `tools`: those that were offered; without any, JSON is never a call.
  */
-export function hearing(tools: readonly ToolSchema[]): AnswerTextReader {
+export function createAnswerTextReader(tools: readonly ToolSchema[]): AnswerTextReader {
   let state: "start" | "text" | "thinking" | "json" | "calling" | "over" = "start";
   let held = "";
   let isFenced = false;
@@ -145,7 +145,7 @@ export function hearing(tools: readonly ToolSchema[]): AnswerTextReader {
         const { calls, said, thought: thinking } = writtenCalls(rest, tools);
         return { text: said, thinking, calls };
       }
-      const call = state === "json" ? soleCall(rest, tools) : undefined;
+      const call = state === "json" ? callOfWholeText(rest, tools) : undefined;
       if (call) return { ...nothing, calls: [call] };
       if (state === "over" || rest.length > longestMark)
         return { text: state === "over" ? "" : rest, thinking: "", calls: [] };
@@ -157,7 +157,7 @@ export function hearing(tools: readonly ToolSchema[]): AnswerTextReader {
 
 /** A whole text that is none of a strategy's protocol, as it is to be told. */
 export function spokenText(text: string): string {
-  const ear = hearing([]);
+  const ear = createAnswerTextReader([]);
   return ear.take(text).text + ear.end().text;
 }
 

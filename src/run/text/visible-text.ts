@@ -1,4 +1,4 @@
-import { closedBlocks, outside } from "../../protocol/base/closed-blocks.ts";
+import { closedBlocks, withoutPieces } from "../../protocol/base/closed-blocks.ts";
 
 /** What a model said aloud and what it only thought; `call`: it used its own wire format to call a tool. */
 export type VisibleText = {
@@ -23,7 +23,7 @@ export function visibleText(text: string): VisibleText {
   const thoughts: string[] = [];
   const closed = closedBlocks(text, beginning, ([, name]) => new RegExp(`</${name}>`, "gi"));
   thoughts.push(...closed.map(({ inner }) => inner));
-  const spoken = outside(text, closed);
+  const spoken = withoutPieces(text, closed);
   const closing = closingTag.exec(spoken);
   const opening = openingTag.exec(spoken);
   if (closing && !opening && !/^\s*(?:[[{]|```)/.test(spoken)) {

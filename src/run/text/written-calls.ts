@@ -28,7 +28,7 @@ export function writtenCalls(text: string, tools: readonly ToolSchema[]): CallsI
 }
 
 /** The call that a whole answer stands for which is nothing but JSON, in a fence or not; only of a tool that there is. */
-export function soleCall(text: string, tools: readonly ToolSchema[]): WrittenCall | undefined {
+export function callOfWholeText(text: string, tools: readonly ToolSchema[]): WrittenCall | undefined {
   const bare = text
     .trim()
     .replace(/^```\w*/, "")

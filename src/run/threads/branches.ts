@@ -5,7 +5,7 @@ import type { Item, NewItem, StateBody } from "../../protocol/threads/items.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { liveRootSql } from "../lifecycle/accept.ts";
 import { itemPageSql, pageBytes, pageItems } from "../log/item-pages.ts";
-import { standing } from "../log/standing.ts";
+import { withoutWithdrawn } from "../log/standing.ts";
 import { publishItems, threadBusy } from "../lifecycle/locked-run.ts";
 import {
   insertItemsSql,
@@ -104,7 +104,7 @@ export async function readBranch(
       if (next === null) break;
     }
   }
-  return standing(branch.reverse());
+  return withoutWithdrawn(branch.reverse());
 }
 
 /** The newest item below this one; itself if nothing follows it. Undefined: the thread has no such item. */

@@ -6,7 +6,7 @@ import type { ItemKind } from "../../protocol/threads/items.ts";
 import type { ThreadRecord } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../../store/driver/database.ts";
-import { standing } from "../log/standing.ts";
+import { withoutWithdrawn } from "../log/standing.ts";
 import { threadColumns, type ThreadRow, toThread } from "../log/rows.ts";
 import { sourcesSql } from "../turn/untrusted.ts";
 import type { Runs } from "../runs.ts";
@@ -105,7 +105,7 @@ type CopyPlace = { readonly firstSeq: number; readonly parent: string | null; re
 /** Steps get numbers of their own behind the name `steps`, since those of two runs may have the same names. */
 export function copiesOf(branch: readonly ItemStub[], { firstSeq, parent, steps: name }: CopyPlace) {
   const placeOf = ({ runId, step, index }: ItemStub) => `${runId} ${step} ${index}`;
-  const whole = standing(branch).filter(({ erased }) => !erased);
+  const whole = withoutWithdrawn(branch).filter(({ erased }) => !erased);
   const placesOf = (kind: string) => new Set(whole.filter((item) => item.kind === kind).map(placeOf));
   const [called, answered] = [placesOf("call"), placesOf("result")];
   const kept = whole.filter((item) => {

@@ -38,7 +38,7 @@ export type RunRetention = {
   runs(which: { readonly days: number; readonly most: number }): Promise<number>;
 };
 
-export function createOldThings(runtime: Pick<Runtime, "database">, mirror: Mirror | undefined): RunRetention {
+export function createRunRetention(runtime: Pick<Runtime, "database">, mirror: Mirror | undefined): RunRetention {
   const { query } = runtime.database;
   return {
     async threads({ archived, days, most }) {

@@ -1,4 +1,4 @@
-import { type Caller, unseen } from "../../protocol/base/callers.ts";
+import { type Caller, hiddenError } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
@@ -27,7 +27,8 @@ export function createSessions(query: Query): Sessions {
   return {
     async getSession(caller, id) {
       const session = await find(caller, id);
-      if (!session) throw unseen(caller, new NotFound(`There is no session ${id}.`, { code: "session_not_found" }));
+      if (!session)
+        throw hiddenError(caller, new NotFound(`There is no session ${id}.`, { code: "session_not_found" }));
       return session;
     },
     listSessions(caller, { limit = 50, offset = 0, archived = false }) {

@@ -1,4 +1,4 @@
-import { type Caller, unseen } from "../../protocol/base/callers.ts";
+import { type Caller, hiddenError } from "../../protocol/base/callers.ts";
 import { InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
@@ -7,7 +7,7 @@ import type { Database } from "../../store/driver/database.ts";
 import { liveRootSql } from "../lifecycle/accept.ts";
 import { itemPageSql, pageBytes } from "../log/item-pages.ts";
 import { noRun, threadBusy } from "../lifecycle/locked-run.ts";
-import { begunWith, threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "../log/rows.ts";
+import { startedWithKeySql, threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "../log/rows.ts";
 import type { Runs } from "../runs.ts";
 
 type Threads = Pick<
@@ -34,7 +34,7 @@ export function createThreads(database: Database): Threads {
           [threadId, caller.userId, caller.only ?? null],
         )
       : [];
-    if (!rows[0]) throw unseen(caller, noThread(threadId));
+    if (!rows[0]) throw hiddenError(caller, noThread(threadId));
     return toThread(rows[0]);
   }
 
@@ -96,7 +96,7 @@ export function createThreads(database: Database): Threads {
             [threadId, caller.userId, caller.only ?? null],
           )
         : [];
-      if (!rows[0]) throw unseen(caller, noThread(threadId));
+      if (!rows[0]) throw hiddenError(caller, noThread(threadId));
       return rows[0].id;
     },
     async noteFiles(caller, threadId) {
@@ -176,8 +176,8 @@ export function createThreads(database: Database): Threads {
       // In one statement: a run that begins meanwhile would otherwise begin behind its own first items.
       const [row] = isId(runId)
         ? await database.query<Row>(
-            `with run as (select thread_id from runs where id = $1 and user_id = $2 and ${begunWith("$3", "caller")}
-                          union all select thread_id from pending where run_id = $1 and user_id = $2 and ${begunWith("$3", "start -> 'caller'")})
+            `with run as (select thread_id from runs where id = $1 and user_id = $2 and ${startedWithKeySql("$3", "caller")}
+                          union all select thread_id from pending where run_id = $1 and user_id = $2 and ${startedWithKeySql("$3", "start -> 'caller'")})
              select run.thread_id as "threadId", next_seq - 1 as "lastSeq", placed.*
              from run join threads on threads.id = run.thread_id,
                (select min(seq) as first, ${last("run-resume")} as resumed, ${last("run-end")} as end
@@ -185,7 +185,7 @@ export function createThreads(database: Database): Threads {
             [runId, caller.userId, caller.only ?? null],
           )
         : [];
-      if (!row) throw unseen(caller, noRun(runId));
+      if (!row) throw hiddenError(caller, noRun(runId));
       const { threadId, lastSeq, first, resumed, end } = row;
       return {
         ...{ threadId, lastSeq, first: first ?? lastSeq + 1 },

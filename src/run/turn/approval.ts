@@ -34,7 +34,7 @@ export function verdictOf({ tool, agent, policy, userName, sandbox }: ApprovalQu
  * What people say of a tool once its run has read text that others wrote, which may want something of the model; undefined:
  * nothing, so that it matters whom the call tells something.
  */
-export function saidAfterUntrusted({
+export function decisionAfterUntrusted({
   tool,
   agent,
   policy,

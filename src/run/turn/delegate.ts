@@ -8,7 +8,7 @@ import { boundFrom, errorResult } from "../../tools/core/tool-result.ts";
 import type { CallItem } from "../log/call-items.ts";
 import { ensureChild, findChild, takeChild, type ChildRunState, type NewChildRun } from "../lifecycle/child-runs.ts";
 import { defineRun } from "./define-run.ts";
-import { delegationKey, objectionTo, pathOf } from "./delegation-key.ts";
+import { delegationKey, delegationProblem, pathOf } from "./delegation-key.ts";
 import { accountOf, noAnswer } from "../log/account.ts";
 import { callKey, foldOf, isErased } from "../log/fold.ts";
 import { itemsOfRun } from "../lifecycle/locked-run.ts";
@@ -39,7 +39,7 @@ export async function delegate(
   if (!member) return errorResult(`There is no agent ${agent} to hand work to.`);
   const errand = delegationKey(agent, task);
   const path = pathOf(work.taken.definition, basisIn(work).input);
-  const objection = objectionTo(errand, path);
+  const objection = delegationProblem(errand, path);
   if (objection) return errorResult(objection);
   const { caller, definition } = work.taken;
   const within = { ...definition, path: [...path, errand] };

@@ -14,7 +14,7 @@ export function pathOf({ path, agent }: RunDefinition, input: string): readonly 
 }
 
 /** Why a run must not be begun below these. */
-export function objectionTo(errand: DelegationKey, path: readonly DelegationKey[]): string | undefined {
+export function delegationProblem(errand: DelegationKey, path: readonly DelegationKey[]): string | undefined {
   if (path.length >= deepest) return `Not delegated: ${deepest} runs below one another are enough. Do it yourself.`;
   if (path.some((above) => above.agent === errand.agent && above.task === errand.task))
     return `Not delegated: ${errand.agent} is at work on this very task already, and waits for you.`;

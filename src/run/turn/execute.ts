@@ -9,17 +9,17 @@ import { awaitTools } from "./await-tools.ts";
 import { createTurn } from "./create-turn.ts";
 import type { Job } from "../engine/engine.ts";
 import { branchOf, readHistory } from "../log/history.ts";
-import { settled } from "../step/ask-model.ts";
+import { settlement } from "../step/ask-model.ts";
 import { BudgetExceeded, deadlineReached, limitOf } from "../limits/limits.ts";
-import { givenUp, waitedForModel } from "./outage-wait.ts";
+import { supersededQuestion, waitForModel } from "./outage-wait.ts";
 import { openOutage } from "../step/outage.ts";
-import { setAside, wakeRetries } from "../lifecycle/child-runs.ts";
+import { releaseChild, wakeRetries } from "../lifecycle/child-runs.ts";
 import { startNext } from "../lifecycle/message-queue.ts";
 import type { ActiveRun, Runtime, StopReason } from "../contract/runtime.ts";
 import { takeRun, type TakenRun } from "../lifecycle/take-run.ts";
-import { tellChanges } from "./note-changes.ts";
+import { noteChanges } from "./note-changes.ts";
 import type { Strategy } from "../contract/turn.ts";
-import { beginWork, type RunWork } from "../step/work.ts";
+import { createWork, type RunWork } from "../step/work.ts";
 import { noteProgress } from "../step/commit.ts";
 import { wait, endWork } from "./wait.ts";
 
@@ -74,7 +74,7 @@ type JobOrParent =
 export type ParentWork = Pick<RunWork, "root" | "signal"> & { readonly progressed: () => Promise<void> };
 
 /** Works on a child until it ends, waits, or can't go on here. Throws only what its parent would be given back for. */
-export function workOnChild(runtime: Runtime, taken: TakenRun, parent: ParentWork): Promise<void> {
+export function executeChild(runtime: Runtime, taken: TakenRun, parent: ParentWork): Promise<void> {
   return workOn(runtime, taken, { parent });
 }
 
@@ -103,7 +103,7 @@ async function workOn(runtime: Runtime, taken: TakenRun, { job, parent }: JobOrP
     // What killed its owners may be what they read.
     const history = poison ? [] : await historyOf(runtime, taken);
     const workOf = (of: TakenRun, branch: readonly Item[]) =>
-      beginWork(
+      createWork(
         {
           runtime,
           taken: of,
@@ -112,7 +112,7 @@ async function workOn(runtime: Runtime, taken: TakenRun, { job, parent }: JobOrP
           signal: control.signal,
           stop,
           workOnChild: (work, child) =>
-            workOnChild(runtime, child, {
+            executeChild(runtime, child, {
               root: work.root,
               signal: work.signal,
               progressed: () => noteProgress(work),
@@ -128,7 +128,7 @@ async function workOn(runtime: Runtime, taken: TakenRun, { job, parent }: JobOrP
       await runtime.tools.prepare(taken.definition.agent.tools, taken.caller);
       const complete = taken.definition.awaited && (await awaitTools(work));
       if (complete) work = workOf(complete, work.branch);
-      if (taken.epoch > 1) tellChanges(runtime, taken);
+      if (taken.epoch > 1) noteChanges(runtime, taken);
       control.signal.throwIfAborted();
       await workAsChosen(runtime, work);
       if (!work.left) await endWork(work, { status: "done" });
@@ -137,12 +137,11 @@ async function workOn(runtime: Runtime, taken: TakenRun, { job, parent }: JobOrP
       if (stopped === "gave-up" && job) return await handOverLater(runtime, work, job);
       if (error instanceof LostRun || stopped === "lost") return await settleLost(runtime, job);
       if (!job && (stopped === "with-parent" || stopped === "hand-over"))
-        return await setAside(runtime.database.query, work.owner);
+        return await releaseChild(runtime.database.query, work.owner);
       if (stopped === "hand-over" && job) return await handOver(runtime, work, job);
       if (isDatabaseFault(error)) throw error;
       const cause = stopped === "deadline" ? deadlineReached() : error;
-      const paused = async () =>
-        (await pausedAtLimit(work, cause)) || (!stopped && (await waitedForModel(work, cause)));
+      const paused = async () => (await pausedAtLimit(work, cause)) || (!stopped && (await waitForModel(work, cause)));
       const isPaused = await paused().catch((fault: unknown) => {
         // Somebody has asked for its end meanwhile, so it does not wait.
         if (stopped !== "cancelled") throw fault;
@@ -250,8 +249,8 @@ async function pausedAtLimit(work: RunWork, error: unknown): Promise<boolean> {
   };
   // What it waited for before is no longer what holds it up.
   const outage = openOutage(work);
-  const items = [...(outage ? [givenUp(outage.id)] : []), question];
-  return wait(work, "limit", text, { items, ...(cut && settled(work, cut)) });
+  const items = [...(outage ? [supersededQuestion(outage.id)] : []), question];
+  return wait(work, "limit", text, { items, ...(cut && settlement(work, cut)) });
 }
 
 /** What an account's budget must allow before the run can go on. */

@@ -1,7 +1,7 @@
 import { callKey } from "../log/fold.ts";
 import type { CallItem } from "../log/call-items.ts";
 import type { RunWork } from "../step/work.ts";
-import { remember } from "./ledger.ts";
+import { rememberForWrite } from "./ledger.ts";
 
 /** How often what a command prints is written down while it works; one that ends sooner costs nothing. */
 const everyMs = 1000;
@@ -32,7 +32,7 @@ export function keepOutput(work: RunWork, call: CallItem): KeptOutput {
     const text = printed.toWellFormed();
     // Nothing is lost but the text if it can't be kept: the run goes on, or is lost and notices it by itself.
     writing = writing
-      .then(() => remember(work, call, { printed: text }))
+      .then(() => rememberForWrite(work, call, { printed: text }))
       .catch((error: unknown) =>
         work.runtime.log.debug({ call: callKey(call), error: String(error) }, "printed text was not kept"),
       );

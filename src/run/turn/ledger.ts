@@ -4,7 +4,7 @@ import { newId } from "../../protocol/base/ids.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import { printedIn, resultItem, type CallItem } from "../log/call-items.ts";
-import { type OutageRetryOptions, patiently } from "../log/patiently.ts";
+import { type OutageRetryOptions, retryThroughOutage } from "../log/patiently.ts";
 import { hashOfCall } from "../limits/limits.ts";
 import type { RunWork } from "../step/work.ts";
 import { commit } from "../step/commit.ts";
@@ -85,7 +85,7 @@ function claim(
 ): Promise<"claimed" | WriteRow> {
   const { query } = work.runtime.database;
   const place = [work.owner.runId, call.step, call.index, work.owner.epoch];
-  return patiently(patienceOf(work), async () => {
+  return retryThroughOutage(patienceOf(work), async () => {
     const began = performance.now();
     const [made] = await query(
       `with r as (select id, user_id from runs where id = $1 and epoch = $4 and status = 'running' for share)
@@ -150,7 +150,7 @@ async function renew(work: RunWork, call: CallItem, tool: Tool): Promise<void> {
 
 /** False if that took too long again. */
 function isRenewed(work: RunWork, call: CallItem, tool: Tool): Promise<boolean> {
-  return patiently(patienceOf(work), async () => {
+  return retryThroughOutage(patienceOf(work), async () => {
     const began = performance.now();
     const [renewed] = await work.runtime.database.query(
       `with r as (select id from runs where id = $1 and epoch = $4 and status = 'running' for share)
@@ -164,8 +164,8 @@ function isRenewed(work: RunWork, call: CallItem, tool: Tool): Promise<boolean> 
 }
 
 /** Keeps with a claimed write what its tool must know if its answer is lost; `result` has no other use until there is one. */
-export function remember(work: RunWork, call: CallItem, what: object): Promise<void> {
-  return patiently(patienceOf(work), async () => {
+export function rememberForWrite(work: RunWork, call: CallItem, what: object): Promise<void> {
+  return retryThroughOutage(patienceOf(work), async () => {
     const [kept] = await work.runtime.database.query(
       `with r as (select id from runs where id = $1 and epoch = $4 and status = 'running' for share)
        update ledger set result = jsonb_build_object('remembered', $5::jsonb) from r

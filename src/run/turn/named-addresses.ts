@@ -20,7 +20,7 @@ const ofPerson = `thread_id = (select thread_id from runs where id = $1) and kin
  * Who has named these addresses, each exactly as it stands there. The text of other results proves nothing, since a model can have
  * a tool say anything; nor does the task of a run below, which a model wrote.
  */
-export async function namingsOf(
+export async function addressMentions(
   query: Query,
   { rootRun, userId }: RunTree,
   addresses: readonly string[],
@@ -39,7 +39,7 @@ export async function namingsOf(
 }
 
 /** Which of these texts neither the person nor a result of this server has said, word for word. */
-export async function unsaidTexts(
+export async function unmentionedTexts(
   query: Query,
   { rootRun, userId }: RunTree,
   { texts, server }: { readonly texts: readonly string[]; readonly server: string },

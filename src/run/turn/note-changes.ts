@@ -8,7 +8,7 @@ import type { TakenRun } from "../lifecycle/take-run.ts";
 const kept = ["agent", "model", "tools", "prompts", "team"] as const satisfies readonly (keyof RunDefinition)[];
 
 /** A run that is taken up again goes on with what it has kept; says so where the files or models are others by now. */
-export function tellChanges(runtime: Runtime, { runId, caller, definition }: TakenRun): void {
+export function noteChanges(runtime: Runtime, { runId, caller, definition }: TakenRun): void {
   const changed = changesSince(runtime, caller, definition);
   if (changed.length === 0) return;
   runtime.log.info(

@@ -5,7 +5,7 @@ import { runErrorOf } from "../../protocol/threads/runs.ts";
 import type { ModelAnswer } from "../contract/answer.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { settledStep } from "../step/ask-model.ts";
-import { distanceOf, isOutage, mayPass, openOutage, outageOf, whatIsWrong, wordsOf } from "../step/outage.ts";
+import { retryDelay, isOutage, isTransient, openOutage, outageOf, outageText, wordsOf } from "../step/outage.ts";
 import type { RunWork } from "../step/work.ts";
 import { wait } from "./wait.ts";
 
@@ -13,7 +13,7 @@ import { wait } from "./wait.ts";
  * An outage is a wait where somebody comes back for the answer, or where something has been written that another run would do
  * again. False: the run ends with the error.
  */
-export async function waitedForModel(work: RunWork, error: unknown): Promise<boolean> {
+export async function waitForModel(work: RunWork, error: unknown): Promise<boolean> {
   if (!isOutage(error) || !(await waitsForIt(work, error))) return false;
   const { runtime, current: cut } = work;
   const asked = openOutage(work);
@@ -21,14 +21,14 @@ export async function waitedForModel(work: RunWork, error: unknown): Promise<boo
   const leftMs = runtime.outages.waitMs - waitedMs;
   // It was asked about and nobody has mended it, or it has lasted too long.
   if (leftMs <= 0) return false;
-  const repeats = mayPass(error) && error.kind !== "garbage";
+  const repeats = isTransient(error) && error.kind !== "garbage";
   const outage = outageOf(work, error, repeats);
-  const retryMs = repeats ? Math.min(leftMs, distanceOf(error, waitedMs, runtime.outages)) : undefined;
+  const retryMs = repeats ? Math.min(leftMs, retryDelay(error, waitedMs, runtime.outages)) : undefined;
   // Told once for each wait; of another outage than the one that was asked about a person must hear anew.
   const isKnown =
     asked !== undefined && asked.body.outage?.repeats === repeats && asked.body.outage.code === outage.code;
-  const items = isKnown ? [] : [...(asked ? [givenUp(asked.id)] : []), questionOf(error, outage, retryMs)];
-  const waits = await wait(work, "provider", whatIsWrong(outage), {
+  const items = isKnown ? [] : [...(asked ? [supersededQuestion(asked.id)] : []), questionOf(error, outage, retryMs)];
+  const waits = await wait(work, "provider", outageText(outage), {
     items,
     error: runErrorOf(error),
     retryMs,
@@ -37,7 +37,7 @@ export async function waitedForModel(work: RunWork, error: unknown): Promise<boo
   });
   if (waits && !isKnown) {
     const { runId } = work.owner;
-    runtime.log.warn({ runId, code: error.code, repeats }, `a run waits for its model: ${whatIsWrong(outage)}`);
+    runtime.log.warn({ runId, code: error.code, repeats }, `a run waits for its model: ${outageText(outage)}`);
   }
   return waits;
 }
@@ -51,7 +51,7 @@ async function waitsForIt({ runtime, taken, job }: RunWork, error: ColloquyError
   const { onOutage } = taken.definition;
   // A room knows how to live without one of its members: it is told by name, and the others go on.
   const isMissed = !job && taken.threadId === taken.rootThreadId && error.code === "model_unreachable";
-  if (mayPass(error) && error.kind !== "garbage" && onOutage !== "fail" && !isMissed) return true;
+  if (isTransient(error) && error.kind !== "garbage" && onOutage !== "fail" && !isMissed) return true;
   return hasWritten(runtime.database.query, taken.rootRun);
 }
 
@@ -69,11 +69,11 @@ function questionOf(error: ColloquyError, outage: Outage, retryMs: number | unde
   const what = outage.repeats
     ? `The run waits, and asks again by itself, in ${wordsOf(retryMs ?? 0)} at first.`
     : "Asking again does not mend this: mend what it says, or choose another model.";
-  const text = `${whatIsWrong(outage)}. ${what} (${error.message})`;
+  const text = `${outageText(outage)}. ${what} (${error.message})`;
   return { id: newId(), kind: "question", body: { reason: "provider", text, outage } };
 }
 
 /** In its place another question is asked. */
-export function givenUp(question: string): NewItem {
+export function supersededQuestion(question: string): NewItem {
   return { id: newId(), kind: "decision", body: { question, decision: "retry", text: "It was asked again." } };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isExactNumber, withDoubles } from "../../protocol/base/exact-json.ts";
+import { isExactNumber, toDoubles } from "../../protocol/base/exact-json.ts";
 import type { Item, ItemOf } from "../../protocol/threads/items.ts";
 import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import type { PlannedWrite, Tool, ToolResult } from "../../protocol/agents/tools.ts";
@@ -48,7 +48,7 @@ export function planCall(items: readonly Item[], call: CallItem, isWrite: (tool:
   const planned: PlannedWrite = {
     id,
     tool: call.body.name,
-    arguments: withDoubles(given) as PlannedWrite["arguments"],
+    arguments: toDoubles(given) as PlannedWrite["arguments"],
   };
   return { content: JSON.stringify({ planned: true, id }), data: { planned } };
 }
@@ -74,7 +74,7 @@ const planSchema = z.object({
 });
 
 /** The arguments with the ids of what was made in place of those that stood for it. */
-export function withMade(
+export function resolveCreatedIds(
   given: PlannedWrite["arguments"],
   made: ReadonlyMap<string, unknown>,
 ): PlannedWrite["arguments"] {
@@ -88,7 +88,7 @@ export function withMade(
 }
 
 /** What a write made, as its result says. */
-export function madeBy({ body }: Pick<ItemOf<"result">, "body">): unknown {
+export function createdId({ body }: Pick<ItemOf<"result">, "body">): unknown {
   const { data } = body;
   return typeof data === "object" && data !== null && "id" in data ? data.id : undefined;
 }

@@ -5,7 +5,7 @@ import type { AgentDefinition } from "../../protocol/agents/agents.ts";
 import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import type { Verdict } from "../../protocol/agents/approval.ts";
 import { parseCall, unknownTool } from "../../tools/core/call-tool.ts";
-import { type ApprovalQuestion, isGranted, saidAfterUntrusted, stricter, verdictOf } from "./approval.ts";
+import { type ApprovalQuestion, isGranted, decisionAfterUntrusted, stricter, verdictOf } from "./approval.ts";
 import type { CallItem } from "../log/call-items.ts";
 import { decisionOn, questionOn } from "../log/questions.ts";
 import { searchName, searchTool } from "../../tools/core/search-tools.ts";
@@ -14,9 +14,9 @@ import { isAllowedByPlan, isOnlyPlanned, planCall } from "./planned-writes.ts";
 import { delegateName, delegateTool, type DelegateInput } from "./team.ts";
 import { isWeak, type SandboxInfo, unmetDemand, unmetForAsker } from "../contract/required-sandbox.ts";
 import { directCall } from "./direct-call.ts";
-import { wereDeferred } from "../step/run-basis.ts";
+import { hasDeferredTools } from "../step/run-basis.ts";
 import { allowedHere, readFromOutside, shownSources } from "./untrusted.ts";
-import { leavingBy } from "./what-leaves.ts";
+import { receiversOfCall } from "./what-leaves.ts";
 import type { RunWork } from "../step/work.ts";
 
 /** What is to become of a call. */
@@ -38,7 +38,7 @@ export function toolsOf({ taken, runtime, items }: RunWork): readonly Tool[] {
   const names = new Set([...tools.map((schema) => schema.name), ...deferred]);
   const own = runtime.tools.select(agent.tools, taken.caller).filter((tool) => names.has(tool.name));
   const later = new Set(deferred);
-  const isAnyLater = wereDeferred(items);
+  const isAnyLater = hasDeferredTools(items);
   const findable = isAnyLater ? own : own.filter(({ name }) => later.has(name));
   const allowed =
     isAnyLater || deferred.length > 0 ? [...own.filter(({ name }) => name !== searchName), searchTool(findable)] : own;
@@ -151,7 +151,7 @@ async function outsideBehind(
   // These were chosen by who called the tool themselves, or allowed with the plan.
   if (definition.agent.strategy === directCall || isAllowedByPlan(definition, call)) return undefined;
   const { tool } = asked;
-  const said = saidAfterUntrusted(asked);
+  const said = decisionAfterUntrusted(asked);
   if (said === "allow" || (said === undefined && !mayTell(tool))) return undefined;
   const { query } = runtime.database;
   const tree = { rootRun, userId: caller.userId };
@@ -159,7 +159,7 @@ async function outsideBehind(
   if (sources.length === 0) return undefined;
   const read = shownSources(sources).slice(0, mostNamed);
   if (said !== undefined) return { read, verdict: said };
-  const leaving = await leavingBy({ ...tree, runtime, sources, tool, input });
+  const leaving = await receiversOfCall({ ...tree, runtime, sources, tool, input });
   if (!leaving) return undefined;
   const { receivers, isGrantable } = leaving;
   if (!receivers) return { read, verdict: "ask-always" };

@@ -7,7 +7,7 @@ import { itemColumns, toItem, type ItemRow } from "../log/rows.ts";
 import type { RunEvent } from "../../protocol/threads/events.ts";
 import type { RoomTurns } from "../contract/turn.ts";
 import { foldIn, type RunWork } from "../step/work.ts";
-import { commit, takeIn } from "../step/commit.ts";
+import { commit, mergeSteeredMessages } from "../step/commit.ts";
 import { waitForChildren } from "./wait.ts";
 
 /** Of the newest so many are read at the beginning; what is older decides nothing about whose turn it is. */
@@ -73,13 +73,13 @@ export function createRoomTurns(work: RunWork): RoomTurns {
         return true;
       } catch (error) {
         // Somebody said something meanwhile.
-        if (!(error instanceof LostRun) || !(await takeIn(work))) throw error;
+        if (!(error instanceof LostRun) || !(await mergeSteeredMessages(work))) throw error;
         return false;
       }
     },
     async wait() {
       const waits = await waitForChildren(work, { unlessSteered: true });
-      if (!waits) await takeIn(work);
+      if (!waits) await mergeSteeredMessages(work);
       return waits;
     },
     news: (seq, stop) => newsAfter(work, seq, AbortSignal.any([stop, signal])),

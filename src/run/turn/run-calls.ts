@@ -8,7 +8,7 @@ import { delegate } from "./delegate.ts";
 import { directCall } from "./direct-call.ts";
 import { answersTo, decisionOn, openQuestions } from "../log/questions.ts";
 import { callKey } from "../log/fold.ts";
-import { type RememberedCall, claimWrite, remember, settleWrite } from "./ledger.ts";
+import { type RememberedCall, claimWrite, rememberForWrite, settleWrite } from "./ledger.ts";
 import { checkOwnLimits, hashOfCall } from "../limits/limits.ts";
 import { checkRepeats } from "../limits/repeated-calls.ts";
 import { keepOutput } from "./kept-output.ts";
@@ -17,7 +17,7 @@ import { runNestedStep } from "../step/nested-step.ts";
 import { isAllowedByPlan, plannedWrites } from "./planned-writes.ts";
 import { prepareCall, toolsOf, type CallPlan } from "./prepare-call.ts";
 import { reserveCalls } from "./reserve-calls.ts";
-import { earlierTwin, resultOfTwin } from "./same-intent.ts";
+import { earlierDuplicate, duplicateResult } from "./same-intent.ts";
 import { readFromOutside } from "./untrusted.ts";
 import { foldIn, type RunWork } from "../step/work.ts";
 import { commit, addCommitted } from "../step/commit.ts";
@@ -68,7 +68,7 @@ async function runOpenCalls(work: RunWork, calls: readonly CallItem[]): Promise<
   const isPlanned = (call: CallItem) => isAllowedByPlan(work.taken.definition, call);
   const twins = new Map(
     server.flatMap((call) => {
-      const twin = isPlanned(call) ? undefined : earlierTwin(work.items, call, allowed);
+      const twin = isPlanned(call) ? undefined : earlierDuplicate(work.items, call, allowed);
       return twin ? [[call.id, twin]] : [];
     }),
   );
@@ -149,7 +149,7 @@ async function runInOrder(work: RunWork, plans: readonly CallPlan[]): Promise<"c
       begin(plan.call, Promise.resolve(plan.result));
     } else if (plan.how === "same") {
       if (!(await flush())) return "children wait";
-      await commit(work, [resultItem(plan.call, resultOfTwin(work.items, plan.twin), "not-run")]);
+      await commit(work, [resultItem(plan.call, duplicateResult(work.items, plan.twin), "not-run")]);
     } else if (plan.how === "delegate") {
       begin(plan.call, delegate(work, plan.call, plan.input));
     } else if (plan.how === "do" && plan.tool.effect === "read") {
@@ -207,7 +207,7 @@ async function noStep(): Promise<never> {
 async function writeThroughLedger(work: RunWork, { call, tool, input }: RunnableCall): Promise<void> {
   const context = (key: string, before?: RememberedCall): ToolContext => ({
     ...contextOf(work, call, { key, query: work.runtime.database.query }),
-    remember: (what) => remember(work, call, what),
+    remember: (what) => rememberForWrite(work, call, what),
     ...(before && { isRepeated: true as const, remembered: before.remembered }),
   });
   let reason: string | undefined;

@@ -10,7 +10,11 @@ import { decisionOn } from "../log/questions.ts";
  * The earlier call of the run that this one only says again, where the tool means the same by the same arguments: one of the
  * same answer, whatever becomes of it, or one that was done. What was done before something was destroyed may be gone.
  */
-export function earlierTwin(items: readonly Item[], call: CallItem, allowed: readonly Tool[]): CallItem | undefined {
+export function earlierDuplicate(
+  items: readonly Item[],
+  call: CallItem,
+  allowed: readonly Tool[],
+): CallItem | undefined {
   const tool = allowed.find(({ name }) => name === call.body.name);
   if (!tool?.sameIntent) return undefined;
   const intent = intentOf(items, call, tool);
@@ -34,7 +38,7 @@ export function earlierTwin(items: readonly Item[], call: CallItem, allowed: rea
 }
 
 /** What the model hears of a call that was not made again. `data` stays with the one that was: it is counted by that. */
-export function resultOfTwin(items: readonly Item[], twin: CallItem): ToolResult {
+export function duplicateResult(items: readonly Item[], twin: CallItem): ToolResult {
   const result = items.findLast(
     (item): item is ItemOf<"result"> => item.kind === "result" && callKey(item) === callKey(twin),
   );

@@ -4,13 +4,13 @@ import type { WaitReason } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { settleSpending } from "../../store/metering/spending.ts";
 import type { Runtime } from "../contract/runtime.ts";
-import { stateBelow } from "../lifecycle/child-runs.ts";
+import { descendantState } from "../lifecycle/child-runs.ts";
 import { endRun } from "../lifecycle/end-run.ts";
 import { publishItems } from "../lifecycle/locked-run.ts";
 import { append, type AppendExtras, type RunEnd } from "../log/append.ts";
 import { isOpen } from "../log/rows.ts";
 import { settledStep } from "../step/ask-model.ts";
-import { addCommitted, endSignals, reloadItems, signalsOf, steeredNow } from "../step/commit.ts";
+import { addCommitted, endSignals, reloadItems, signalsOf, countSteered } from "../step/commit.ts";
 import { partialItem } from "../step/read-answer.ts";
 import type { WaitExtras, RunWork } from "../step/work.ts";
 
@@ -32,8 +32,8 @@ export async function wait(
 /** The same for what the runs below wait for. False: one of them has work again, or has ended. */
 export function waitForChildren(work: RunWork, options?: { readonly unlessSteered: true }): Promise<boolean> {
   return waitFor(work, async (query) => {
-    if (options?.unlessSteered && (await steeredNow(work, query)) !== work.steered) return undefined;
-    const below = await stateBelow(query, work.owner.runId);
+    if (options?.unlessSteered && (await countSteered(work, query)) !== work.steered) return undefined;
+    const below = await descendantState(query, work.owner.runId);
     return below === undefined || below === "ready"
       ? undefined
       : { ...below, text: `a run that it delegated waits (${below.reason})` };

@@ -1,6 +1,6 @@
 import type { Tool, ToolServer } from "../../protocol/agents/tools.ts";
 import type { Runtime } from "../contract/runtime.ts";
-import { namingsOf, unsaidTexts } from "./named-addresses.ts";
+import { addressMentions, unmentionedTexts } from "./named-addresses.ts";
 import { type RunTree, threadsOfTree } from "./untrusted.ts";
 
 /** What a call would tell whom, once text from outside was read. */
@@ -31,7 +31,7 @@ const mostReads = 200;
 const mostTexts = 50;
 
 /** Whom a call tells something that it may have been made to tell; undefined: nobody. */
-export async function leavingBy(telling: OutgoingCall): Promise<DataReceivers | undefined> {
+export async function receiversOfCall(telling: OutgoingCall): Promise<DataReceivers | undefined> {
   const { tool, sources, input } = telling;
   const { server, hosts, reaches } = tool;
   if (tool.sendsOut) return {};
@@ -63,7 +63,7 @@ async function readAtServer(telling: OutgoingCall, server: ToolServer): Promise<
   const words = texts.filter((text) => !isAddress(text));
   const isItsOwn = server.openWorld !== true && sources.every((source) => source === receiver);
   if (words.length === 0 || isItsOwn) return undefined;
-  const unsaid = await unsaidTexts(runtime.database.query, telling, { texts: words, server: server.name });
+  const unsaid = await unmentionedTexts(runtime.database.query, telling, { texts: words, server: server.name });
   return unsaid.length > 0 ? { receivers: [receiver] } : undefined;
 }
 
@@ -72,7 +72,7 @@ async function strangeAddresses(telling: OutgoingCall, addresses: readonly strin
   if (addresses.length === 0) return [];
   const { runtime } = telling;
   const before = (await readBefore(telling)).filter((address) => !addresses.includes(address));
-  const namings = await namingsOf(runtime.database.query, telling, [...new Set([...before, ...addresses])]);
+  const namings = await addressMentions(runtime.database.query, telling, [...new Set([...before, ...addresses])]);
   const followed = before.filter((address) => !namings.get(address)?.byPerson);
   const found = followed.filter((address) => namings.get(address)?.isFound);
   const isOwnRead = await hasReadOwn(telling);

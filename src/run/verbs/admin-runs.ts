@@ -5,7 +5,7 @@ import type { ItemOf } from "../../protocol/threads/items.ts";
 import { isEnded, type RunDefinition, type RunStatus, type WaitReason } from "../../protocol/threads/runs.ts";
 import { pendingColumns } from "../views/list-runs.ts";
 import { itemsOfRun, noRun } from "../lifecycle/locked-run.ts";
-import { ownerToday } from "../lifecycle/owner.ts";
+import { currentOwner } from "../lifecycle/owner.ts";
 import { resolveWrite, type Resolution } from "./resolve-write.ts";
 import type { RunRow } from "../log/rows.ts";
 import { adminColumns, type AdminRow, readRunDetails, toAdminRun } from "../views/run-details.ts";
@@ -84,7 +84,7 @@ async function retry(runtime: Runtime, runId: string, idempotencyKey?: string): 
       code: "run_without_message",
     });
   const { content, files = [] } = message.body;
-  const started = await startRun(runtime, await ownerToday(query, run.caller), {
+  const started = await startRun(runtime, await currentOwner(query, run.caller), {
     agent: run.agent,
     threadId: run.thread_id,
     message: { content, files },

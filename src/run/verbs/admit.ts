@@ -1,10 +1,10 @@
 import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { accept, accepted, IdempotencyKeyTaken, liveRootSql, type NewRun } from "../lifecycle/accept.ts";
+import { accept, announceRun, IdempotencyKeyTaken, liveRootSql, type NewRun } from "../lifecycle/accept.ts";
 import { cancelRun } from "../lifecycle/cancel.ts";
 import { threadBusy } from "../lifecycle/locked-run.ts";
 import { queueBehind } from "../lifecycle/message-queue.ts";
-import { begunWith } from "../log/rows.ts";
+import { startedWithKeySql } from "../log/rows.ts";
 import type { RunStart, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { steer } from "./steer.ts";
@@ -17,7 +17,7 @@ const mostTries = 20;
 export type Admission = Partial<Pick<StartInput, "mode" | "showQuestions" | "message" | "room">>;
 
 /** Begins a run, or lets it wait behind the live one of its thread; what was accepted before is only answered. */
-export async function admit(runtime: Runtime, given: NewRun, admission: Admission): Promise<RunStart> {
+export async function startOrQueue(runtime: Runtime, given: NewRun, admission: Admission): Promise<RunStart> {
   const { caller, idempotency } = given;
   // What the same Idempotency-Key began with another API key is not shown to who is held to its own.
   const isApart = idempotency !== null && caller.only !== undefined;
@@ -27,7 +27,7 @@ export async function admit(runtime: Runtime, given: NewRun, admission: Admissio
   for (let tries = 1; ; tries++) {
     try {
       const place = await accept(runtime, beginning);
-      if (place) return accepted(runtime, beginning, place);
+      if (place) return announceRun(runtime, beginning, place);
       const met = await meetLiveRun(runtime, beginning, admission);
       if (met) return met;
       const queued = await queueBehind(runtime, beginning, admission);
@@ -100,8 +100,8 @@ async function replay(runtime: Runtime, { caller, idempotency, items }: NewRun):
   const { id } = items.at(-1)!;
   const [row] = await query<{ run_id: string; thread_id: string }>(
     `select run_id, thread_id from items where id = $1 and user_id = $2 and run_id is not null
-       and ($3::text is null or exists (select from runs where runs.id = run_id and ${begunWith("$3", "runs.caller")}))
-     union all select run_id, thread_id from pending where message_id = $1 and user_id = $2 and ${begunWith("$3", "start -> 'caller'")}`,
+       and ($3::text is null or exists (select from runs where runs.id = run_id and ${startedWithKeySql("$3", "runs.caller")}))
+     union all select run_id, thread_id from pending where message_id = $1 and user_id = $2 and ${startedWithKeySql("$3", "start -> 'caller'")}`,
     [id, caller.userId, caller.only ?? null],
   );
   if (!row) throw new InvalidInput(`The id ${id} is taken.`, { status: 422, param: "message.id" });

@@ -4,16 +4,16 @@ import { itemIdOfCall, type Item } from "../../protocol/threads/items.ts";
 import { resultItem, type CallItem } from "../log/call-items.ts";
 import { stillWaits } from "../log/questions.ts";
 import { foldOf } from "../log/fold.ts";
-import { appendLocked, itemsOfRun, lockRun, noRun, publishItems, queueAgain } from "../lifecycle/locked-run.ts";
+import { appendLocked, itemsOfRun, lockRun, noRun, publishItems, requeueRun } from "../lifecycle/locked-run.ts";
 import { itemColumns, toItem, type ItemRow } from "../log/rows.ts";
-import { mustBeOwn } from "../views/list-runs.ts";
+import { requireOwnRun } from "../views/list-runs.ts";
 import type { RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 export type BroughtResult = { readonly callId: string; readonly content: string; readonly isError?: boolean };
 
 /** Appends results of the caller's own tools; the run is queued again when none of its calls is open any more. */
-export async function bringResults(
+export async function addClientResults(
   runtime: Runtime,
   caller: Caller,
   { results, only }: { readonly results: readonly BroughtResult[]; readonly only?: { readonly runId: string } },
@@ -29,7 +29,7 @@ export async function bringResults(
       param: "messages",
     });
   const runId = calls[0]!.runId!;
-  await mustBeOwn(runtime.database, caller, runId);
+  await requireOwnRun(runtime.database, caller, runId);
   if (calls.some((call) => call.runId !== (only?.runId ?? runId)))
     throw new InvalidInput("The tool results belong to different runs.", { param: "messages" });
 
@@ -44,7 +44,7 @@ export async function bringResults(
       .map((call) => resultItem(call, { ...byCall.get(call.id)!, untrusted: true }));
     if (fresh.length === 0) return { run, items: [], seq: firstResult(items, calls) };
     const appended = await appendLocked(query, run, fresh);
-    if (run.status === "waiting" && !stillWaits([...items, ...appended])) await queueAgain(runtime, query, run);
+    if (run.status === "waiting" && !stillWaits([...items, ...appended])) await requeueRun(runtime, query, run);
     return { run, items: appended, seq: appended[0]!.seq };
   });
   publishItems(runtime, done.run.threadId, done.items);

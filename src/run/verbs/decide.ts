@@ -1,8 +1,8 @@
 import type { ArgumentPattern } from "../../protocol/agents/approval.ts";
 import type { RunRecord } from "../../protocol/threads/run-shapes.ts";
-import { type Caller, whoseRuns } from "../../protocol/base/callers.ts";
+import { type Caller, controllableRuns } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput, messageOf, NotFound } from "../../protocol/base/errors.ts";
-import { changedByDoubles, parseExactly, withDoubles } from "../../protocol/base/exact-json.ts";
+import { inexactNumbers, parseExactly, toDoubles } from "../../protocol/base/exact-json.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { decisions, type Item, type ItemOf, type NewItem } from "../../protocol/threads/items.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
@@ -24,14 +24,14 @@ import {
   noRun,
   publishEnd,
   publishItems,
-  queueAgain,
+  requeueRun,
   type LockedRun,
 } from "../lifecycle/locked-run.ts";
 import { schemaCheck } from "../text/json-schema.ts";
 import { getRun } from "../views/list-runs.ts";
 import { markRead } from "../turn/untrusted.ts";
 import { asksAboutPlan, plannedWrites } from "../turn/planned-writes.ts";
-import { whatIsWrong } from "../step/outage.ts";
+import { outageText } from "../step/outage.ts";
 import { placeInRoom } from "../lifecycle/place-in-room.ts";
 import { startNext } from "../lifecycle/message-queue.ts";
 import type { RunDecision } from "../runs.ts";
@@ -53,7 +53,7 @@ export async function decide(
   if (!isId(questionId)) throw noQuestion(questionId);
   const done = await runtime.database.transaction(async (query) => {
     const asking = await runThatAsks(query, questionId);
-    const run = await lockRun(query, asking ?? runId, whoseRuns(caller));
+    const run = await lockRun(query, asking ?? runId, controllableRuns(caller));
     if (!run) throw noRun(runId);
     if (caller.role !== "admin" && !caller.authority) await placeInRoom(query, caller, run);
     if (runId !== run.id && runId !== run.root?.id) throw noQuestion(questionId);
@@ -74,12 +74,12 @@ export async function decide(
     if (always !== undefined) await grant(query, { run, question, always });
     if (input.decision === "stop" && question.body.reason === "provider") {
       const { outage, text } = question.body;
-      const message = outage ? `${whatIsWrong(outage)}, and a person ended the wait.` : text;
+      const message = outage ? `${outageText(outage)}, and a person ended the wait.` : text;
       const end = { status: "cancelled" as const, error: { code: outage?.code ?? "", message } };
       const appended = await appendLocked(query, run, [decision], { userId: caller.userId });
       const ended = await endLocked(runtime, query, { run, end });
       // Of a turn within another run that one goes on.
-      if (run.root) await queueAgain(runtime, query, run);
+      if (run.root) await requeueRun(runtime, query, run);
       return { run, appended, ended, endedRun: run };
     }
     if (input.decision === "stop") {
@@ -98,7 +98,7 @@ export async function decide(
     const appended = await appendLocked(query, run, [decision, ...follows], { userId: caller.userId });
     if (input.read) await markRead(query, (run.root ?? run).threadId);
     if (run.status === "running") await takeBack(query, run);
-    if (!stillWaits([...items, ...appended])) await queueAgain(runtime, query, run);
+    if (!stillWaits([...items, ...appended])) await requeueRun(runtime, query, run);
     return { run, appended };
   });
   const { run, appended = [], ended, endedRun } = done;
@@ -113,7 +113,7 @@ export async function decide(
   if (ended && endedRun && ended.pending > 0) await startNext(runtime, endedRun.threadId);
   const named = runId === root.id ? root : run;
   // A root that is somebody else's is not shown to who decided for a turn in it.
-  const whose = whoseRuns(caller);
+  const whose = controllableRuns(caller);
   const shown = whose === undefined || named.userId === whose ? named : run;
   return getRun(runtime.database, { userId: shown.userId }, shown.id);
 }
@@ -190,10 +190,10 @@ function problemsIn(schema: JsonSchema, filled: string): readonly string[] {
   try {
     const given = parseExactly(filled);
     // Told, not rounded: who asked reads doubles.
-    const changed = changedByDoubles(given).map(
+    const changed = inexactNumbers(given).map(
       ({ path, written }) => `${path}: ${written.slice(0, 60)} has more digits than can be kept`,
     );
-    return changed.length > 0 ? changed.slice(0, 5) : schemaCheck(schema)(withDoubles(given));
+    return changed.length > 0 ? changed.slice(0, 5) : schemaCheck(schema)(toDoubles(given));
   } catch (error) {
     return [messageOf(error)];
   }

@@ -6,11 +6,11 @@ import { isEnded, type RunDefinition, type RunStatus } from "../../protocol/thre
 import type { Query } from "../../protocol/agents/tools.ts";
 import { callKey, foldOf, isErased, isNested } from "../log/fold.ts";
 import { itemsOfRun, noRun } from "../lifecycle/locked-run.ts";
-import { ownerToday } from "../lifecycle/owner.ts";
+import { currentOwner } from "../lifecycle/owner.ts";
 import { modelOf } from "../turn/define-run.ts";
 import type { ForkInput, RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
-import { admit } from "./admit.ts";
+import { startOrQueue } from "./admit.ts";
 import { checkModel } from "./check-model.ts";
 
 type ForkSource = {
@@ -53,7 +53,7 @@ export async function forkRun(runtime: Runtime, caller: Caller, runId: string, i
     runId: id,
     jobId: newId(),
     threadId,
-    caller: await ownerToday(runtime.database.query, source.caller),
+    caller: await currentOwner(runtime.database.query, source.caller),
     definition: changed(runtime, source.definition, input),
     items: [first, ...copies].map((item) => ({ ...item, run: id })),
     origin: { run: runId, kind: "fork" as const, step: input.step },
@@ -61,7 +61,7 @@ export async function forkRun(runtime: Runtime, caller: Caller, runId: string, i
     after: message.parentId,
     newThread: null,
   };
-  return admit(runtime, beginning, { mode: "reject" });
+  return startOrQueue(runtime, beginning, { mode: "reject" });
 }
 
 async function sourceOf(query: Query, { userId, role }: Caller, runId: string): Promise<ForkSource> {

@@ -11,11 +11,11 @@ import { isErased } from "../log/fold.ts";
 import { openQuestions } from "../log/questions.ts";
 import { itemColumns, type ItemRow, toItem } from "../log/rows.ts";
 import { itemsOfTree, lockRun, noRun, publishItems, threadBusy, type LockedRun } from "../lifecycle/locked-run.ts";
-import { ownerToday } from "../lifecycle/owner.ts";
+import { currentOwner } from "../lifecycle/owner.ts";
 import { placeInRoom } from "../lifecycle/place-in-room.ts";
-import { asNew, reopen, type EndedRun } from "../lifecycle/reopen.ts";
+import { resetRunSql, reopen, type EndedRun } from "../lifecycle/reopen.ts";
 import { directCall } from "../turn/direct-call.ts";
-import { whatIsWrong } from "../step/outage.ts";
+import { outageText } from "../step/outage.ts";
 import { outageIn } from "../turn/define-run.ts";
 import type { ResumeInput, RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
@@ -44,7 +44,7 @@ export async function resumeRun(
     await inPlaceOf(query, run, input);
     const reopened = await reopen(query, ended, { by: caller, ...(after === undefined ? {} : { after }) });
     const jobId = newId();
-    await query(`update runs set status = 'queued', job_id = $2, ${asNew} where id = $1`, [run.id, jobId]);
+    await query(`update runs set status = 'queued', job_id = $2, ${resetRunSql} where id = $1`, [run.id, jobId]);
     await engine.send(query, { id: jobId, runId: run.id, userId: run.userId });
     return { threadId: run.threadId, reopened };
   });
@@ -87,7 +87,7 @@ function waitsFor(run: string, { id, body: { reason, outage, text } }: ItemOf<"q
   const [first, ...others] = decisions[reason];
   const call = `POST /api/runs/${run}/decisions/${id} {"decision": "${first}"}`;
   return outage
-    ? `The run waits: ${whatIsWrong(outage)}. To try now: ${call}`
+    ? `The run waits: ${outageText(outage)}. To try now: ${call}`
     : `The run waits: ${text} To answer: ${call} (or ${others.join(", ")})`;
 }
 
@@ -116,7 +116,7 @@ async function mustBeAbleTo(runtime: Runtime, query: Query, { id, definition }: 
     throw new Conflict("The run was stopped before it started. Send its message again.", { code: "run_not_begun" });
   if (isErased(toItem(first))) throw new Conflict("The run's message has been erased.", { code: "run_erased" });
   const [row] = await query<{ caller: Caller }>("select caller from runs where id = $1", [id]);
-  const owner = await ownerToday(query, row!.caller);
+  const owner = await currentOwner(query, row!.caller);
   const { agent } = definition;
   if (!isDefinedElsewhere(definition) && !permittedAgents(runtime.agents, owner).has(agent.id))
     throw new Conflict(

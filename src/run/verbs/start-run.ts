@@ -1,15 +1,15 @@
 import { permittedAgents } from "../../agents/registry.ts";
-import { type Caller, unseen } from "../../protocol/base/callers.ts";
+import { type Caller, hiddenError } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { textOf, type NewItem } from "../../protocol/threads/items.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
 import type { NewRun } from "../lifecycle/accept.ts";
-import { admit } from "./admit.ts";
+import { startOrQueue } from "./admit.ts";
 import { authorIn } from "../lifecycle/place-in-room.ts";
 import { defineRun } from "../turn/define-run.ts";
 import { filesIn } from "../log/attached-files.ts";
-import { startWithin } from "./start-within.ts";
+import { startNestedRun } from "./start-within.ts";
 import type { RunStart, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { noThread } from "../threads/threads.ts";
@@ -33,11 +33,11 @@ export async function startRun(runtime: Runtime, caller: Caller, input: StartInp
   await runtime.prompts.refresh();
   const agent = input.as ?? permittedAgents(runtime.agents, caller).get(input.agent);
   await runtime.tools.prepare(agent.tools, caller);
-  const within = input.within === undefined ? undefined : await startWithin(runtime, caller, input);
+  const within = input.within === undefined ? undefined : await startNestedRun(runtime, caller, input);
   if (within) return within;
   const after = await placeBefore(runtime, caller, input);
   const find = () => findOpenThread(runtime, caller, input);
-  return inThread(find, (existing) => admit(runtime, begin(runtime, caller, input, { existing, after }), input));
+  return inThread(find, (existing) => startOrQueue(runtime, begin(runtime, caller, input, { existing, after }), input));
 }
 
 /** Begins in the thread that is found, or in a new one: looks again when others made that of the session meanwhile. */
@@ -167,7 +167,7 @@ async function lookUpOwn(runtime: Runtime, caller: Caller, sought: ThreadSought)
     if (found && caller.only !== undefined && found.keyId !== caller.only) throw noThread(found.id);
     return found;
   } catch (error) {
-    throw error instanceof NotFound ? unseen(caller, error) : error;
+    throw error instanceof NotFound ? hiddenError(caller, error) : error;
   }
 }
 

@@ -6,7 +6,7 @@ import type { Tool } from "../../protocol/agents/tools.ts";
 import { parseCall, unknownTool } from "../../tools/core/call-tool.ts";
 import { toolSchemas } from "../../tools/core/registry.ts";
 import type { NewRun } from "../lifecycle/accept.ts";
-import { admit } from "./admit.ts";
+import { startOrQueue } from "./admit.ts";
 import { findOpenThread, inThread } from "./start-run.ts";
 import type { RunStart, ToolCallRequest } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
@@ -64,7 +64,7 @@ export async function callTool(runtime: Runtime, caller: Caller, input: ToolCall
         ? null
         : { title: tool.name, hidden: sessionKey === null, sessionKey, days: runtime.retention.hiddenThreadsDays },
     };
-    return admit(runtime, beginning, {});
+    return startOrQueue(runtime, beginning, {});
   });
 }
 

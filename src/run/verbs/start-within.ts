@@ -6,11 +6,11 @@ import { newId } from "../../protocol/base/ids.ts";
 import { filesIn } from "../log/attached-files.ts";
 import { textOf } from "../../protocol/threads/items.ts";
 import { isEnded, type RunDefinition } from "../../protocol/threads/runs.ts";
-import { askedCall, ensureChild, findLeftRequests, takeChild } from "../lifecycle/child-runs.ts";
+import { requestCallId, ensureChild, findAbandonedRequests, takeChild } from "../lifecycle/child-runs.ts";
 import { defineRun } from "../turn/define-run.ts";
-import { delegationKey, objectionTo, pathOf } from "../turn/delegation-key.ts";
+import { delegationKey, delegationProblem, pathOf } from "../turn/delegation-key.ts";
 import type { RunOwner } from "../log/append.ts";
-import { workOnChild } from "../turn/execute.ts";
+import { executeChild } from "../turn/execute.ts";
 import { readOrigin, type RequestOrigin } from "../step/request-origin.ts";
 import type { RunStart, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
@@ -33,7 +33,11 @@ type ParentRun = RequestOrigin & {
  * root's limits and without a slot of its own, so that nothing waits for itself. The same request of the same step is the
  * same child. Undefined: the request comes from no run of this caller. Throws Conflict if that run has moved on.
  */
-export async function startWithin(runtime: Runtime, caller: Caller, input: StartInput): Promise<RunStart | undefined> {
+export async function startNestedRun(
+  runtime: Runtime,
+  caller: Caller,
+  input: StartInput,
+): Promise<RunStart | undefined> {
   const origin = input.within === undefined ? undefined : readOrigin(runtime.secret, input.within);
   const parent = origin && (await findParent(runtime, caller, origin));
   if (!parent) return undefined;
@@ -45,7 +49,7 @@ export async function startWithin(runtime: Runtime, caller: Caller, input: Start
   const task = textOf(input.message.content);
   const errand = delegationKey(agent.id, task);
   const path = pathOf(parent.definition, "");
-  const objection = objectionTo(errand, path);
+  const objection = delegationProblem(errand, path);
   if (objection) throw new Conflict(objection, { code: "delegation_refused" });
   const system = input.system ? [{ role: "system", content: input.system } as const] : [];
   const { content, files = [] } = input.message;
@@ -58,7 +62,7 @@ export async function startWithin(runtime: Runtime, caller: Caller, input: Start
     ...files.map(({ id }) => id),
   ]);
   const child = await ensureChild(runtime.database.query, parent, {
-    call: askedCall(parent.step, createHash("sha256").update(asked).digest("base64url")),
+    call: requestCallId(parent.step, createHash("sha256").update(asked).digest("base64url")),
     title: task.slice(0, 80),
     definition: defineRun(runtime, caller, {
       agent,
@@ -117,7 +121,7 @@ async function findParent(
 
 /** Goes on with what was begun so and waited, or was set aside: whoever asked has its answer, so nobody else would. */
 export async function resumeRequests(runtime: Runtime): Promise<void> {
-  for (const { id, root, root_epoch } of await findLeftRequests(runtime.database.query, mostResumed))
+  for (const { id, root, root_epoch } of await findAbandonedRequests(runtime.database.query, mostResumed))
     if (!runtime.active.has(id)) void workInBackground(runtime, id, { runId: root, epoch: root_epoch });
 }
 
@@ -133,7 +137,7 @@ async function workInBackground(
   for (let tries = 0; tries < mostTries; tries++) {
     try {
       const taken = await takeChild(database, node, { childId, root });
-      if (taken) await workOnChild(runtime, taken, { root, signal, progressed: async () => {} });
+      if (taken) await executeChild(runtime, taken, { root, signal, progressed: async () => {} });
       return;
     } catch (error) {
       log.warn({ runId: childId, error: messageOf(error) }, "a run within a run was left by a fault of the database");

@@ -12,7 +12,7 @@ import {
   itemsOfRun,
   lockRun,
   publishItems,
-  queueAgain,
+  requeueRun,
   type LockedRun,
 } from "../lifecycle/locked-run.ts";
 import { filesIn } from "../log/attached-files.ts";
@@ -76,7 +76,7 @@ type RoomSteerMessage = { readonly run: LockedRun; readonly messageId: string; r
 async function wakeRoom(runtime: Runtime, query: Query, { run, messageId, caller }: RoomSteerMessage): Promise<void> {
   await keepCaller(query, { messageId, threadId: run.threadId, caller });
   if (run.status !== "waiting" || openQuestions(await itemsOfRun(query, run.id)).length > 0) return;
-  await queueAgain(runtime, query, run);
+  await requeueRun(runtime, query, run);
 }
 
 async function useKey(

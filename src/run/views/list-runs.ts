@@ -1,10 +1,10 @@
 import type { RunRecord } from "../../protocol/threads/run-shapes.ts";
-import { type Caller, unseen } from "../../protocol/base/callers.ts";
+import { type Caller, hiddenError } from "../../protocol/base/callers.ts";
 import { NotFound } from "../../protocol/base/errors.ts";
 import { isId } from "../../protocol/base/ids.ts";
 import type { ItemOf } from "../../protocol/threads/items.ts";
 import type { Database } from "../../store/driver/database.ts";
-import { begunWith, itemColumns, runColumns, toItem, toRun, type ItemRow, type RunRow } from "../log/rows.ts";
+import { startedWithKeySql, itemColumns, runColumns, toItem, toRun, type ItemRow, type RunRow } from "../log/rows.ts";
 import { wordsOf } from "./run-trace.ts";
 import type { PendingMessage, Runs } from "../runs.ts";
 
@@ -19,17 +19,17 @@ export async function getRun(
 ): Promise<RunRecord> {
   const rows = isId(runId)
     ? await database.query<RunRow>(
-        `select ${runColumns} from runs where id = $1 and user_id = $2 and ${begunWith("$3", "caller")}
-         union all select ${pendingColumns} from pending where run_id = $1 and user_id = $2 and ${begunWith("$3", "start -> 'caller'")}`,
+        `select ${runColumns} from runs where id = $1 and user_id = $2 and ${startedWithKeySql("$3", "caller")}
+         union all select ${pendingColumns} from pending where run_id = $1 and user_id = $2 and ${startedWithKeySql("$3", "start -> 'caller'")}`,
         [runId, caller.userId, caller.only ?? null],
       )
     : [];
-  if (!rows[0]) throw unseen(caller, new NotFound(`There is no run ${runId}.`, { code: "run_not_found" }));
+  if (!rows[0]) throw hiddenError(caller, new NotFound(`There is no run ${runId}.`, { code: "run_not_found" }));
   return toRun(rows[0]);
 }
 
 /** Throws AccessDenied for a run that is not its key's own, if the caller is held to that. */
-export async function mustBeOwn(database: Database, caller: Caller, runId: string): Promise<void> {
+export async function requireOwnRun(database: Database, caller: Caller, runId: string): Promise<void> {
   if (caller.only !== undefined) await getRun(database, caller, runId);
 }
 

@@ -41,7 +41,7 @@ export async function readRunDetails(runtime: Runtime, asked: TraceQuery): Promi
   );
   const run = row ? toAdminRun(row) : await pendingRun(runtime, asked);
   const [about, job, questions, budget, models, trace] = await Promise.all([
-    aboutRuns(database.listing.query, [runId]),
+    summariesOfRuns(database.listing.query, [runId]),
     row?.job_id ? engine.find(row.job_id) : undefined,
     run.status === "waiting" ? listQuestions(database, { userId: run.userId }, runId) : [],
     row && budgetOf(runtime, row.root_run),
@@ -93,7 +93,7 @@ async function modelsOf({ database }: Runtime, runId: string): Promise<ModelUse[
 const mostText = 200;
 
 /** Of runs whose right to be seen is known; one that has not begun has nothing yet. */
-export async function aboutRuns(query: Query, runIds: readonly string[]): Promise<ReadonlyMap<string, RunAbout>> {
+export async function summariesOfRuns(query: Query, runIds: readonly string[]): Promise<ReadonlyMap<string, RunAbout>> {
   type Row = { id: string; text: string | null; steps: number | null; calls: number; tokens: number; cost: number };
   const rows = await query<Row>(
     `select r.id, left(first.text, ${mostText}) as text, b.steps, b.calls, b.tokens, b.cost

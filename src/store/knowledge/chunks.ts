@@ -63,7 +63,7 @@ export async function writeChunks(
  * Some chunks of a document that are not found, as they are of another revision than it; how many. Those of a revision to come
  * are being written by whoever has the document: they go only if that is the caller, by its lease, or nobody.
  */
-export async function removeUnfound(query: Query, documentId: string, lease?: string): Promise<number> {
+export async function removeUnsearchableChunks(query: Query, documentId: string, lease?: string): Promise<number> {
   const rows = await query(
     `delete from rag_chunks where id = any (array(
        select c.id from rag_chunks c join rag_documents d on d.id = c.document_id
@@ -76,7 +76,7 @@ export async function removeUnfound(query: Query, documentId: string, lease?: st
 }
 
 /** Documents that nobody works on and that have such chunks: a process died while it wrote them, or removed them. */
-export async function documentsWithUnfound(query: Query): Promise<readonly string[]> {
+export async function documentsWithUnsearchableChunks(query: Query): Promise<readonly string[]> {
   const rows = await query<{ id: string }>(
     `select distinct d.id from rag_documents d join rag_chunks c on c.document_id = d.id and c.revision <> d.revision
      where d.status in ('ready', 'failed')`,

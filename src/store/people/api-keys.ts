@@ -3,7 +3,7 @@ import { NotFound } from "../../protocol/base/errors.ts";
 import type { Role } from "../../protocol/base/callers.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { createMemory, type MemoryOptions } from "./recent-lookups.ts";
+import { createLookupCache, type MemoryOptions } from "./recent-lookups.ts";
 import { type User, userColumns } from "./users.ts";
 
 export type ApiKey = {
@@ -126,7 +126,7 @@ export type KeyFinder = {
 
 /** Remembers what it found for 30 seconds, so that a request costs no SQL. */
 export function createKeyFinder(query: Query, options: MemoryOptions = {}): KeyFinder {
-  const memory = createMemory((hash) => find(query, hash), options);
+  const memory = createLookupCache((hash) => find(query, hash), options);
   return {
     async findByKey(text) {
       const found = await memory.find(hashOf(text));

@@ -8,7 +8,7 @@ export type LookupCache<Value> = {
 export type MemoryOptions = { readonly rememberMs?: number; readonly rememberMost?: number };
 
 /** Remembers for 30 seconds what `search` finds. */
-export function createMemory<Value>(
+export function createLookupCache<Value>(
   search: (key: string) => Promise<Value | undefined>,
   { rememberMs = 30_000, rememberMost = 1000 }: MemoryOptions = {},
 ): LookupCache<Value> {

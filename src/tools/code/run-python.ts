@@ -6,7 +6,7 @@ import {
   failureOf,
   type PythonOutcome,
   type PythonPlace,
-  withPythonTold,
+  withPythonDescription,
   runPythonCode,
 } from "./python-code/python-code.ts";
 import { networkText } from "./run-command.ts";
@@ -35,7 +35,7 @@ export function runPythonTool(place: PythonPlace): Tool {
     },
   });
   // Whoever is given all tools has python_coder for this.
-  return withPythonTold({ ...tool, mustBeNamed: true }, place.python);
+  return withPythonDescription({ ...tool, mustBeNamed: true }, place.python);
 }
 
 function resultOf(outcome: PythonOutcome): ToolResult {

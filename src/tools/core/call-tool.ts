@@ -1,11 +1,11 @@
 import { z } from "zod";
 import {
   canonicalJson,
-  changedByDoubles,
+  inexactNumbers,
   isExactNumber,
   parseExactly,
   prototypeKeys,
-  withDoubles,
+  toDoubles,
 } from "../../protocol/base/exact-json.ts";
 import { ColloquyError, LostRun, messageOf } from "../../protocol/base/errors.ts";
 import { faultText } from "../../protocol/base/schema-faults.ts";
@@ -34,8 +34,8 @@ export function parseCall(tool: Tool, argumentsText: string): ParsedCall {
   }
   try {
     const given = readArguments(argumentsText);
-    const taken = tool.keepsNumbers ? given : withDoubles(given);
-    const changed = taken === given ? [] : changedByDoubles(given);
+    const taken = tool.keepsNumbers ? given : toDoubles(given);
+    const changed = taken === given ? [] : inexactNumbers(given);
     if (changed.length > 0) return refused(describeChanged(tool, changed));
     const parsed = tool.input.safeParse(taken);
     if (!parsed.success) return refused(describeIssues(tool, parsed.error));
@@ -169,7 +169,7 @@ function describeIssues(tool: Tool, error: z.ZodError): string {
 }
 
 /** Told, not rounded: what it becomes may be another's number. */
-function describeChanged(tool: Tool, changed: ReturnType<typeof changedByDoubles>): string {
+function describeChanged(tool: Tool, changed: ReturnType<typeof inexactNumbers>): string {
   const lines = changed
     .slice(0, listedIssues)
     .map(({ path, written }) => `- ${path}: ${shown(written)} has more digits than ${tool.name} can keep`);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ColloquyError, AccessDenied, InvalidInput, LostRun, messageOf, NotFound } from "../../protocol/base/errors.ts";
 import { gatherBytes } from "../../protocol/base/gathered-bytes.ts";
-import { checkJsonBounds, longJson } from "../../protocol/base/json-bounds.ts";
+import { checkJsonBounds, longChatJsonBounds } from "../../protocol/base/json-bounds.ts";
 import type { StepAnswer, StepRequest, ToolContext } from "../../protocol/agents/tools.ts";
 
 /** The wire of `POST /v1/chat/completions`, which the relay speaks. */
@@ -172,7 +172,7 @@ async function readJson(request: IncomingMessage, admit: ModelRelay["admit"]): P
       throw new InvalidInput(`A request has at most ${mostBodyBytes} bytes.`, { code: "too_large", status: 413 });
   const { bytes } = gathered;
   if (bytes.length === 0) return { body: undefined };
-  checkJsonBounds(bytes, longJson);
+  checkJsonBounds(bytes, longChatJsonBounds);
   try {
     return { body: JSON.parse(new TextDecoder().decode(bytes)) as unknown };
   } catch (cause) {

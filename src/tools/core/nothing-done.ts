@@ -1,4 +1,4 @@
-import { isOfConnecting } from "../../egress/connecting.ts";
+import { isConnectError } from "../../egress/connecting.ts";
 import { ColloquyError } from "../../protocol/base/errors.ts";
 
 /**
@@ -22,7 +22,7 @@ export function meansNothingDone(error: unknown, { hasSent }: { readonly hasSent
   if (hasSent) return false;
   let cause = error;
   for (let depth = 0; depth < mostCauses && cause instanceof Error; depth++, cause = cause.cause) {
-    if (isOfConnecting(cause) || (cause instanceof ColloquyError && refusals.includes(cause.code))) return true;
+    if (isConnectError(cause) || (cause instanceof ColloquyError && refusals.includes(cause.code))) return true;
   }
   return false;
 }

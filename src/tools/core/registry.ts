@@ -1,4 +1,4 @@
-import { holds, type Caller } from "../../protocol/base/callers.ts";
+import { hasPermissions, type Caller } from "../../protocol/base/callers.ts";
 import { Conflict } from "../../protocol/base/errors.ts";
 import { matchesGlob, mayNameAny, selectsByGlobs } from "../../protocol/base/glob.ts";
 import type { ToolSchema, ModelSettings } from "../../protocol/agents/models.ts";
@@ -33,7 +33,7 @@ export function createToolRegistry(
   const rightsByName = new Map(rights.map((source) => [source.name, source]));
   const missing = ({ name: tool, rights: system, permissions }: Tool, caller: Caller): readonly string[] => {
     const here = [`tool:${tool}`, ...(system === undefined ? permissions : [])].filter(
-      (name) => !holds(caller, [name]),
+      (name) => !hasPermissions(caller, [name]),
     );
     if (system === undefined) return here;
     const held = rightsByName.get(system)?.permissions(caller) ?? [];
@@ -100,7 +100,7 @@ export function createToolRegistry(
       const isNamed = selectsByGlobs(globs);
       const isMeant = ({ name, mustBeNamed }: Tool) =>
         isNamed(name) && (!mustBeNamed || globs.some((glob) => isNarrow(glob) && matchesGlob(glob, name)));
-      const holdsAll = holds(caller, ["*"]);
+      const holdsAll = hasPermissions(caller, ["*"]);
       const mayUse = (tool: Tool) => (holdsAll && tool.rights === undefined) || missing(tool, caller).length === 0;
       const named = toolsOf(
         allSources().filter((source) => mayBeNamed(globs, source)),

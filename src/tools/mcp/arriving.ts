@@ -5,7 +5,7 @@ import type { WaitOptions } from "../../protocol/agents/tools.ts";
 export type ServerWaitOptions = WaitOptions & { readonly until: number };
 
 /** Rejects when the time is over or nobody waits any more; the work goes on. */
-export async function before<Value>(
+export async function withinTimeLimit<Value>(
   work: Promise<Value>,
   { until, signal, what }: { readonly until: number; readonly signal: AbortSignal; readonly what: string },
 ): Promise<Value> {

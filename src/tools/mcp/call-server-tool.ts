@@ -1,7 +1,7 @@
 import { nearNames } from "../../protocol/base/near-names.ts";
 import type { ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { errorResult } from "../core/tool-result.ts";
-import { type AskingCall, askingCallOf, type HeldCalls, heardOf } from "./server-questions.ts";
+import { type AskingCall, askingCallOf, type HeldCalls, elicitationAnswerOf } from "./server-questions.ts";
 import { type CallAttemptOutcome, type Failure, failureOf } from "./failures.ts";
 import type { McpToolEntry } from "./catalogue.ts";
 import { resultOf } from "./content.ts";
@@ -79,7 +79,7 @@ async function resumed(tool: McpToolEntry, options: CallOptions): Promise<CallAt
     const reason = "the call that asked was cut off before it had the answer";
     return isWrite && !isIdempotent ? { kind: "unknown", reason } : undefined;
   }
-  call.answer(heardOf(context.answers.at(-1)!));
+  call.answer(elicitationAnswerOf(context.answers.at(-1)!));
   const outcome = await attend(call, options);
   if (!call.wentOn || outcome.kind !== "answer" || outcome.result.ask) return outcome;
   const content = `The answer came too late: ${server} went on with ${tool.name} without it.\n${outcome.result.content}`;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseCall } from "../core/call-tool.ts";
-import { emptyCatalogue, makeCatalogue, natureOf } from "./catalogue.ts";
+import { emptyCatalogue, makeCatalogue, toolTraits } from "./catalogue.ts";
 import { resultOf, type Media } from "./content.ts";
 import { modelNames } from "./model-names.ts";
 import { convertSchema } from "./schema.ts";
@@ -37,7 +37,7 @@ test("effects: the operator's word, then the server's hints, then the cautious a
     annotations: Record<string, boolean> | undefined,
     effects?: Record<string, "read" | "write" | "destructive" | "sends">,
   ) => {
-    const { effect, destructive, sendsOut, idempotent } = natureOf(
+    const { effect, destructive, sendsOut, idempotent } = toolTraits(
       { name: "x", inputSchema: {}, annotations },
       effects ? { effects } : {},
     );

@@ -103,7 +103,7 @@ function makeTool(
     input: schema.input,
     keepsNumbers: true,
     parameters: schema.parameters,
-    ...natureOf(tool, config),
+    ...toolTraits(tool, config),
     server: serverOf(server, config, tool.annotations?.openWorldHint),
     scope: "remote",
     ...(config.trusted ? {} : { bringsIn: true as const }),
@@ -127,7 +127,7 @@ function descriptionOf(
  * What is known of a tool's effect. The specification's own assumption where a server says nothing: it writes, and may
  * destroy; so a person is asked, who can answer "always". The operator's word counts more than the server's.
  */
-export function natureOf(
+export function toolTraits(
   { name, annotations }: McpToolEntry,
   { effects = {} }: McpServerConfig,
 ): Pick<Tool, "effect" | "destructive" | "sendsOut" | "idempotent"> {

@@ -7,10 +7,10 @@ import type { Log } from "../../protocol/base/log.ts";
 import { type McpServerConfig, type McpServerState, transportOf } from "../../protocol/agents/mcp-servers.ts";
 import type { Tool, ToolContext, ToolResult, WaitOptions } from "../../protocol/agents/tools.ts";
 import { HeldCalls } from "./server-questions.ts";
-import { type ServerWaitOptions, before } from "./arriving.ts";
+import { type ServerWaitOptions, withinTimeLimit } from "./arriving.ts";
 import { callListed } from "./call-server-tool.ts";
 import { type CallAttemptOutcome, type Failure, failureOf, reasonOf, SignInNeeded } from "./failures.ts";
-import { type McpToolEntry, natureOf } from "./catalogue.ts";
+import { type McpToolEntry, toolTraits } from "./catalogue.ts";
 import { ConnectionPhase } from "./connection-phase.ts";
 
 import { Offer } from "./listed-tools.ts";
@@ -178,7 +178,7 @@ export class McpConnection {
       // Nobody waits for a login, nor for what takes longer than the patience: opening says so at once.
       if (isRest) await sleep(restMs + 1, undefined, { signal });
       try {
-        return await before(this.open(), {
+        return await withinTimeLimit(this.open(), {
           until,
           signal,
           what: `${server} did not answer within ${this.waitMs / 1000} s.`,
@@ -295,7 +295,7 @@ export class McpConnection {
 
   private call(tool: McpToolEntry, input: unknown, context: ToolContext): Promise<ToolResult> {
     const { server, config, signInLink, patienceMs = defaultPatienceMs } = this.options;
-    const { effect, idempotent } = natureOf(tool, config);
+    const { effect, idempotent } = toolTraits(tool, config);
     const { signal, progress: tell } = context;
     const arriving = { signal, tell, until: performance.now() + this.waitMs };
     return callListed(tool, input, {

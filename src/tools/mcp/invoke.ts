@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { createGuardedFetch, type GuardedFetch } from "../../egress/guarded-fetch.ts";
 import { isRefusedAddress } from "../../egress/secret-hosts.ts";
-import { isAnothersPort } from "../../egress/port-owner.ts";
+import { isOtherUsersPort } from "../../egress/port-owner.ts";
 import type { McpServerConfig, McpServerState } from "../../protocol/agents/mcp-servers.ts";
 import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { jsonObjectSchema } from "../../protocol/base/shapes.ts";
@@ -116,7 +116,7 @@ export class InvokeServer {
   ): Promise<ToolResult> {
     const failed = (reason: string) => errorResult(`ERROR(mcp:${this.url},${tool}): ${reason}`);
     if (this.isRetired) return failed("it has another definition by now, or was taken out of the configuration");
-    if (this.isDefault && (await isAnothersPort(Number(new URL(this.url).port))))
+    if (this.isDefault && (await isOtherUsersPort(Number(new URL(this.url).port))))
       return failed("another user of this machine listens there; to use it, name it in mcpServers");
     try {
       const answer = await this.web.fetch(`${this.url}/invoke`, {

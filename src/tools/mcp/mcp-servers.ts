@@ -37,7 +37,7 @@ export type McpOptions = {
   /** Servers of this process; a configured one of the same name takes one's place. */
   readonly own?: readonly ToolSource[];
   /** False: none is connected to, for a command that only looks. */
-  readonly works?: boolean;
+  readonly runsJobs?: boolean;
   /** When to connect in the background, at once if absent. Whoever needs a server before connects to it then. */
   readonly after?: Promise<unknown>;
   /** Of servers that are signed in to as the user; undefined: the server is the same for all. */
@@ -148,7 +148,7 @@ export function createMcpServers(options: McpOptions): McpServers {
     });
   }
 
-  if (options.works ?? true) void apply(options.servers);
+  if (options.runsJobs ?? true) void apply(options.servers);
   return {
     sources,
     states: () => statesFor(),

@@ -1,6 +1,6 @@
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
 import type { z } from "zod";
-import { withDoubles } from "../../protocol/base/exact-json.ts";
+import { toDoubles } from "../../protocol/base/exact-json.ts";
 import { jsonObjectSchema } from "../../protocol/base/shapes.ts";
 import { messageOf } from "../../protocol/base/errors.ts";
 import type { JsonSchema } from "../../protocol/agents/models.ts";
@@ -68,7 +68,7 @@ function forProviders(own: JsonSchema): Pick<ConvertedSchema, "parameters" | "no
 function checked(validate: ReturnType<AjvJsonSchemaValidator["getValidator"]>): z.ZodType {
   return jsonObjectSchema.superRefine((value, context) => {
     try {
-      const { valid, errorMessage } = validate(withDoubles(value));
+      const { valid, errorMessage } = validate(toDoubles(value));
       if (valid) return;
       for (const message of (errorMessage ?? "they do not fit the schema").split(", "))
         context.addIssue({ code: "custom", message: message.replace(/^data\/?/, "") });

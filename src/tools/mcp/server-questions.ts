@@ -23,7 +23,7 @@ export function askingCallOf(answers: readonly ToolAnswer[]): z.infer<typeof sta
   return answers.length === 0 ? undefined : stateSchema.safeParse(answers.at(-1)?.state).data;
 }
 
-export function heardOf({ decision, data }: ToolAnswer): ElicitationAnswer {
+export function elicitationAnswerOf({ decision, data }: ToolAnswer): ElicitationAnswer {
   const content = contentSchema.safeParse(data ?? {});
   return decision === "answer" && content.success ? { action: "accept", content: content.data } : { action: "decline" };
 }
@@ -103,7 +103,7 @@ export class AskingCall<Outcome> {
       .update(JSON.stringify([text, schema]))
       .digest("base64url");
     const known = answers.find(({ state }) => stateSchema.safeParse(state).data?.asked === asked);
-    if (known) return Promise.resolve(heardOf(known));
+    if (known) return Promise.resolve(elicitationAnswerOf(known));
     const { promise, resolve } = Promise.withResolvers<ElicitationAnswer>();
     this.heard = resolve;
     this.begun.call.hold();

@@ -29,7 +29,7 @@ const mostListed = 100;
 const meSchema = z.looseObject({ id: z.int() });
 const projectSchema = z.looseObject({ id: z.int(), slug: z.string(), name: z.string() });
 
-export function createFrontDesk({
+export function createProjectChoices({
   client,
   login,
 }: {

@@ -3,8 +3,8 @@ import type { Tool } from "../../protocol/agents/tools.ts";
 import { type AccessOptions, createTaigaAccess, type TaigaAccess } from "./access.ts";
 import { createTaigaClient } from "./client.ts";
 import type { MarkerKind } from "./markers.ts";
-import { createUnanswered } from "./unanswered.ts";
-import { createFrontDesk, type TaigaSessions } from "./project-choices.ts";
+import { createOpenWrites } from "./unanswered.ts";
+import { createProjectChoices, type TaigaSessions } from "./project-choices.ts";
 import { milestoneTools } from "./milestone-tools.ts";
 import { readTools } from "./read-tools.ts";
 import { workTools } from "./work-tools.ts";
@@ -40,7 +40,7 @@ export function createTaiga({ url, webUrl, marker, patience = usualPatience, ...
   const { fetch, close } = createGuardedFetch({ origins: [origin], timeoutMs: patience.answerMs });
   const client = createTaigaClient(url, fetch);
   const access = createTaigaAccess({ ...options, client });
-  const unanswered = createUnanswered();
+  const unanswered = createOpenWrites();
   const kit = {
     access,
     marker,
@@ -51,7 +51,7 @@ export function createTaiga({ url, webUrl, marker, patience = usualPatience, ...
   return {
     tools: [...readTools(kit), ...milestoneTools(kit), ...workTools(kit)],
     access,
-    desk: createFrontDesk({ client, login: options.login }),
+    desk: createProjectChoices({ client, login: options.login }),
     close,
   };
 }

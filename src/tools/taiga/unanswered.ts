@@ -11,7 +11,7 @@ export type OpenWrites = {
 
 const mostKept = 1000;
 
-export function createUnanswered(): OpenWrites {
+export function createOpenWrites(): OpenWrites {
   const keys = new Set<string>();
   return {
     begin(key) {

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import { type GuardedOptions, guardedRequest } from "../../egress/guarded-request.ts";
 import { Unavailable } from "../../protocol/base/errors.ts";
-import type { Pace } from "./rate-limiter.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
 
 export type ProviderRequest<Answer> = {
   /** As people know it. */
@@ -20,7 +20,7 @@ export type ProviderRequest<Answer> = {
 export type ProviderRefusal = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
 
 export type ProviderRequestOptions = {
-  readonly pace: Pace;
+  readonly pace: RateLimiter;
   readonly signal: AbortSignal;
   /** The first pause before another try; it doubles. */
   readonly pauseMs?: number;

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createPace } from "./rate-limiter.ts";
+import { createRateLimiter } from "./rate-limiter.ts";
 
 test("whoever leaves at the moment of its turn takes nobody else's place", async () => {
   const never = new AbortController().signal;
   // Between the end of one and the beginning of the next lie some steps, in each of which it may leave.
   for (let steps = 0; steps < 12; steps++) {
-    const inTurn = createPace({ gapMs: 0, atOnce: 1 });
+    const inTurn = createRateLimiter({ gapMs: 0, atOnce: 1 });
     const leaver = new AbortController();
     const first = Promise.withResolvers<void>();
     const done: string[] = [];

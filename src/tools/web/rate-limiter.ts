@@ -19,7 +19,7 @@ export type RateLimitSlot = {
  * Does some work when it is its turn in its lane: not too many at once, and not too soon after one another. Throws
  * Unavailable `busy` when too many wait, the signal's reason, and what the work throws.
  */
-export type Pace = <Value>(lane: string, turn: RateLimitSlot, work: () => Promise<Value>) => Promise<Value>;
+export type RateLimiter = <Value>(lane: string, turn: RateLimitSlot, work: () => Promise<Value>) => Promise<Value>;
 
 type ProviderQueue = { active: number; nextAt: number; readonly waiting: (() => void)[] };
 
@@ -27,7 +27,7 @@ const usualWaiting = 100;
 /** Beyond this, lanes that nobody is in are forgotten. */
 const mostLanes = 500;
 
-export function createPace({ gapMs, atOnce, mostWaiting = usualWaiting }: PaceOptions): Pace {
+export function createRateLimiter({ gapMs, atOnce, mostWaiting = usualWaiting }: PaceOptions): RateLimiter {
   const lanes = new Map<string, ProviderQueue>();
 
   function laneOf(name: string): ProviderQueue {

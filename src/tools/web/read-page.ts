@@ -11,10 +11,10 @@ import { isThisMachine } from "../../egress/this-machine.ts";
 import { ColloquyError, InvalidInput, Unavailable } from "../../protocol/base/errors.ts";
 import { parseFile } from "../../knowledge/parse/parse-file.ts";
 import type { ParsedFile } from "../../knowledge/parse/parsed.ts";
-import { createPace } from "./rate-limiter.ts";
+import { createRateLimiter } from "./rate-limiter.ts";
 import { noRules, readRobots, type RobotsRules } from "./robots.ts";
 import { webAddress } from "./search-provider.ts";
-import { createShortMemory } from "./short-cache.ts";
+import { createShortCache } from "./short-cache.ts";
 
 export type WebPage = {
   /** Where it came from, after redirects. */
@@ -69,11 +69,11 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
   const { robots, delayMs, timeoutMs, maxBytes, keptMs, ownPort, ownHosts = [], resolve } = options;
   const allowed = allowedHosts(options.allow);
   const refuse = (address: string, port: number) => port === ownPort?.() && isThisMachine(address);
-  const inTurn = createPace({ gapMs: delayMs, atOnce: 2 });
+  const inTurn = createRateLimiter({ gapMs: delayMs, atOnce: 2 });
   // Taken when a host's turn has come: a host that wants long pauses keeps nobody from the others.
-  const overall = createPace({ gapMs: 0, atOnce: mostAtOnce });
-  const pages = createShortMemory<WebPage>({ keptMs, most: mostKept, mostSize: mostKeptCharacters });
-  const rulesOfSites = createShortMemory<RobotsRules>({ keptMs: robotsKeptMs, most: 1000, mostSize: 10_000_000 });
+  const overall = createRateLimiter({ gapMs: 0, atOnce: mostAtOnce });
+  const pages = createShortCache<WebPage>({ keptMs, most: mostKept, mostSize: mostKeptCharacters });
+  const rulesOfSites = createShortCache<RobotsRules>({ keptMs: robotsKeptMs, most: 1000, mostSize: 10_000_000 });
 
   /** What is named for the port of this address. */
   function allowAt(url: URL): readonly string[] {

@@ -1,6 +1,6 @@
 import { messageOf, Unavailable } from "../../protocol/base/errors.ts";
 import type { FoundPage, SearchProvider, SearchQuestion } from "./search-provider.ts";
-import { createShortMemory } from "./short-cache.ts";
+import { createShortCache } from "./short-cache.ts";
 
 export type WebSearchResult = {
   /** Who found them. */
@@ -24,7 +24,7 @@ export function createSearchWeb({
   readonly providers: readonly SearchProvider[];
   readonly keptMs: number;
 }): SearchWeb {
-  const memory = createShortMemory<WebSearchResult>({ keptMs, most: mostKept, mostSize: mostKeptCharacters });
+  const memory = createShortCache<WebSearchResult>({ keptMs, most: mostKept, mostSize: mostKeptCharacters });
   return async (question, signal) => {
     const key = JSON.stringify({ ...question, query: question.query.toLowerCase() });
     const known = memory.get(key);

@@ -12,7 +12,7 @@ export type ShortCacheOptions = {
 };
 
 /** What was asked a moment ago, by its question: what nobody asked for the longest time goes first. */
-export function createShortMemory<Value>({ keptMs, most, mostSize }: ShortCacheOptions): ShortCache<Value> {
+export function createShortCache<Value>({ keptMs, most, mostSize }: ShortCacheOptions): ShortCache<Value> {
   const entries = new Map<string, { readonly value: Value; readonly size: number; readonly until: number }>();
   let total = 0;
 

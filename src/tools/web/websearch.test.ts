@@ -8,7 +8,7 @@ import { newId } from "../../protocol/base/ids.ts";
 import type { StepAnswer, StepRequest, Tool, ToolContext } from "../../protocol/agents/tools.ts";
 import { executeTool, parseCall } from "../core/call-tool.ts";
 import { brave } from "./brave.ts";
-import { createPace } from "./rate-limiter.ts";
+import { createRateLimiter } from "./rate-limiter.ts";
 import type { SearchProvider, SearchQuestion } from "./search-provider.ts";
 import { searxng } from "./searxng.ts";
 import { tavily } from "./tavily.ts";
@@ -21,7 +21,7 @@ const servers = {
 };
 after(() => Promise.all(Object.values(servers).map((server) => server.close())));
 
-const asking = { pace: createPace({ gapMs: 0, atOnce: 4 }), pauseMs: 1 };
+const asking = { pace: createRateLimiter({ gapMs: 0, atOnce: 4 }), pauseMs: 1 };
 const keys = { tavily: "tvly-right", brave: "brave-right" };
 const providers = {
   tavily: (apiKey = keys.tavily) => tavily({ baseUrl: servers.tavily.url, apiKey, depth: "advanced", ...asking }),
@@ -371,7 +371,7 @@ test("citations of pages that are not there are taken out; links and other brack
 });
 
 test("a lane: not too many at once, not too soon, and not too many who wait", async () => {
-  const pace = createPace({ gapMs: 20, atOnce: 1, mostWaiting: 2 });
+  const pace = createRateLimiter({ gapMs: 20, atOnce: 1, mostWaiting: 2 });
   const begun: number[] = [];
   let active = 0;
   const work = async () => {

@@ -2,9 +2,9 @@ import { InvalidInput } from "../../../protocol/base/errors.ts";
 import { isEnded } from "../../../protocol/threads/runs.ts";
 import type { RunStart } from "../../../run/runs.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
-import { askedLater } from "../../server/errors.ts";
+import { setRetryAfter } from "../../server/errors.ts";
 import { eventStream } from "../../shapes/event-schema.ts";
-import { followWhole, runTarget } from "../../stream/follow-run.ts";
+import { followUntilEnough, runTarget } from "../../stream/follow-run.ts";
 import { idempotencyOf, sessionNameOf } from "../../requests/run-headers.ts";
 import { runFailed } from "../../stream/run-errors.ts";
 import { idParams } from "../../shapes/schemas.ts";
@@ -109,7 +109,7 @@ function readUntilStopped(
   place: Pick<RunStart, "threadId" | "runId" | "cursor" | "resumedAt">,
   reader: OutcomeReader,
 ): Promise<void> {
-  return followWhole(call, place.runId, { target: runTarget(place), from: place.cursor }, (events) =>
+  return followUntilEnough(call, place.runId, { target: runTarget(place), from: place.cursor }, (events) =>
     reader.read(events),
   );
 }
@@ -127,7 +127,7 @@ function answerWith({ reply }: Pick<EndpointCall, "reply">, reader: OutcomeReade
   if (answer.stop_reason === "waiting" || answer.stop_reason === "running") reply.code(202);
   if (answer.error) {
     const failed = runFailed(answer.run_id, answer.error);
-    askedLater(failed, reply.code(failed.status).header("x-should-retry", "false"));
+    setRetryAfter(failed, reply.code(failed.status).header("x-should-retry", "false"));
   }
   return answer;
 }

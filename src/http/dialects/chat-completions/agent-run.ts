@@ -3,8 +3,8 @@ import type { RunStart } from "../../../run/runs.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import type { Services } from "../../server/services.ts";
 import { createAnswerImages } from "../../requests/answer-images.ts";
-import { followUntil, followWhole, runTarget } from "../../stream/follow-run.ts";
-import { idempotencyOf, sessionNameOf, withinOf } from "../../requests/run-headers.ts";
+import { followUntil, followUntilEnough, runTarget } from "../../stream/follow-run.ts";
+import { idempotencyOf, sessionNameOf, parentRunOf } from "../../requests/run-headers.ts";
 import { openAiError } from "../../shapes/openai-error.ts";
 import type { ChatRequest } from "./decode.ts";
 import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";
@@ -30,7 +30,7 @@ async function startOrContinue(call: EndpointCall, chat: ChatRequest): Promise<R
   const continued = results.length > 0 ? await services.runs.bringResults(caller, results) : undefined;
   if (start) {
     const idempotency = idempotencyOf(call.request);
-    return await services.runs.start(caller, { ...start, held: true, idempotency, ...withinOf(call.request) });
+    return await services.runs.start(caller, { ...start, held: true, idempotency, ...parentRunOf(call.request) });
   }
   if (continued) return continued;
   throw new InvalidInput("The last message must be the user's, or results of the agent's tool calls.", {
@@ -72,7 +72,7 @@ async function collectRun(call: EndpointCall, started: RunStart, chat: ChatReque
   let outcome: RunOutcome | undefined;
   // the run did work: a client library must not have it done again on its own
   reply.header("x-should-retry", "false");
-  await followWhole(call, started.runId, placeOf(call, started, chat), (events) => {
+  await followUntilEnough(call, started.runId, placeOf(call, started, chat), (events) => {
     const reading = read(events);
     completion.add(reading.parts);
     if (reading.model !== undefined) reply.header("x-colloquy-model", reading.model);
@@ -88,7 +88,7 @@ async function collectRun(call: EndpointCall, started: RunStart, chat: ChatReque
 /** An answer that a program reads is the answer alone; so is one that another run of ours asked for. */
 function readerOptions(call: EndpointCall, started: RunStart, chat: ChatRequest): ReaderOptions {
   const finalOnly = chat.format !== undefined;
-  const isShown = !finalOnly && withinOf(call.request).within === undefined;
+  const isShown = !finalOnly && parentRunOf(call.request).within === undefined;
   return {
     pending: started.pending,
     finalOnly,

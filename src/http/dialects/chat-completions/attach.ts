@@ -2,7 +2,7 @@ import { InvalidInput } from "../../../protocol/base/errors.ts";
 import type { AttachedFile } from "../../../protocol/threads/items.ts";
 import type { ModelMessage } from "../../../protocol/agents/models.ts";
 import { contentWithFiles, withImages } from "../../../run/log/attached-files.ts";
-import { attached } from "../../requests/attach.ts";
+import { findAttachedFiles } from "../../requests/attach.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import type { ChatRequest } from "./decode.ts";
 import type { ChatMessage } from "./decode-messages.ts";
@@ -11,12 +11,12 @@ import type { ChatMessage } from "./decode-messages.ts";
 const mostFiles = 100;
 
 /** The request with the files that its messages name. Throws NotFound for one that is not the caller's. */
-export async function withAttached({ caller, services }: EndpointCall, chat: ChatRequest): Promise<ChatRequest> {
+export async function resolveFiles({ caller, services }: EndpointCall, chat: ChatRequest): Promise<ChatRequest> {
   const ids = new Set(chat.messages.flatMap((message) => (hasIds(message) ? message.fileIds : [])));
   if (ids.size === 0) return chat;
   if (ids.size > mostFiles)
     throw new InvalidInput(`The messages name more than ${mostFiles} files.`, { param: "messages" });
-  const files = new Map((await attached({ services, caller }, [...ids])).map((file) => [file.id, file]));
+  const files = new Map((await findAttachedFiles({ services, caller }, [...ids])).map((file) => [file.id, file]));
   const messages = chat.messages.map((message): ChatMessage => {
     if (!hasIds(message)) return message;
     const { fileIds, ...rest } = message;
@@ -26,7 +26,7 @@ export async function withAttached({ caller, services }: EndpointCall, chat: Cha
 }
 
 /** For a model that is asked straight: what is told of the files, and the images themselves. */
-export async function readable(
+export async function modelMessages(
   { caller, services }: EndpointCall,
   messages: ChatRequest["messages"],
 ): Promise<readonly ModelMessage[]> {

@@ -5,7 +5,7 @@ import { openAiErrorSchema } from "../../shapes/error-schemas.ts";
 import { eventStream } from "../../shapes/event-schema.ts";
 import { runAgent } from "./agent-run.ts";
 import { annotationSchema } from "./annotations.ts";
-import { withAttached } from "./attach.ts";
+import { resolveFiles } from "./attach.ts";
 import { decodeChatRequest } from "./decode.ts";
 import { passThrough } from "./pass-through.ts";
 
@@ -112,7 +112,7 @@ export const chatCompletions = endpoint({
     }),
   },
   async handle(call) {
-    const chat = await withAttached(call, decodeChatRequest(call.body));
+    const chat = await resolveFiles(call, decodeChatRequest(call.body));
     const { models, agents } = call.services;
     if (chat.stream) call.streams.admit(call.reply, call.caller.userId);
     if (models.has(chat.model)) return passThrough(call, chat);

@@ -5,7 +5,7 @@ import type { HeldRequest } from "../../../run/limits/reserve-spending.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import { openAiError } from "../../shapes/openai-error.ts";
 import { type SseStream, whenClosed } from "../../stream/sse.ts";
-import { readable } from "./attach.ts";
+import { modelMessages } from "./attach.ts";
 import type { ChatRequest } from "./decode.ts";
 import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";
 
@@ -24,7 +24,7 @@ export async function passThrough(call: EndpointCall, chat: ChatRequest): Promis
   });
   const { messages, tools, toolChoice, format, settings } = chat;
   const request: ModelRequest = {
-    messages: await readable(call, messages),
+    messages: await modelMessages(call, messages),
     tools,
     toolChoice,
     format,

@@ -6,7 +6,7 @@ import { isNested } from "../../../run/log/fold.ts";
 import type { AnswerImages } from "../../requests/answer-images.ts";
 import { createWaitWatcher, runOf } from "../../stream/watch-waits.ts";
 import { runCancelled, runFailed, textWithdrawn } from "../../stream/run-errors.ts";
-import { createTextTeller } from "../../stream/text-sender.ts";
+import { createTextSender } from "../../stream/text-sender.ts";
 import { annotationOf } from "./annotations.ts";
 import type { AnswerPart } from "./encode.ts";
 
@@ -48,7 +48,7 @@ export function createRunReader(
 ): (events: readonly RunEvent[]) => ReadProgress {
   let parts: AnswerPart[] = [];
   let outcome: RunOutcome | undefined;
-  const text = createTextTeller();
+  const text = createTextSender();
   let thoughts = "";
   let finish: FinishReason = "stop";
   let model: string | undefined;

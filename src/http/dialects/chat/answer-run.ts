@@ -4,7 +4,7 @@ import { type ActionEvent, actionTrace } from "../../../run/strategies/json-acti
 import type { RunStart } from "../../../run/runs.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import { createAnswerImages } from "../../requests/answer-images.ts";
-import { followUntil, followWhole, runTarget } from "../../stream/follow-run.ts";
+import { followUntil, followUntilEnough, runTarget } from "../../stream/follow-run.ts";
 import { serverStops } from "../../stream/run-errors.ts";
 import { createUiMessage } from "./ui-message.ts";
 import { createRunWatch, type RunEnding } from "../../stream/watch-run.ts";
@@ -14,7 +14,7 @@ type FollowedStart = Pick<RunStart, "runId" | "threadId" | "cursor" | "pending" 
 const streamHeaders = { "x-vercel-ai-ui-message-stream": "v1" };
 
 /** The answer and how it came about, once the run has ended. */
-export async function answerWhole(
+export async function awaitAnswer(
   call: EndpointCall,
   place: FollowedStart,
 ): Promise<{ readonly answer: string; readonly events: readonly ActionEvent[] }> {
@@ -31,7 +31,7 @@ export async function answerWhole(
 async function followToEnd(call: EndpointCall, place: FollowedStart, items: Item[]): Promise<RunEnding> {
   const watch = createRunWatch(place.runId, place.pending);
   let ended: RunEnding | undefined;
-  await followWhole(call, place.runId, targetOf(place), (events) => {
+  await followUntilEnough(call, place.runId, targetOf(place), (events) => {
     const { own, ending } = watch(events);
     for (const event of own) if ("item" in event) items.push(event.item);
     ended = ending;
@@ -46,7 +46,7 @@ function answerIn(items: readonly Item[]): string {
 }
 
 /** The run as an AI SDK UI message stream. */
-export function tellRun(call: EndpointCall, place: FollowedStart): undefined {
+export function streamRun(call: EndpointCall, place: FollowedStart): undefined {
   const { request, reply, services, streams } = call;
   const watch = createRunWatch(place.runId, place.pending);
   const message = createUiMessage(place, namesIn(call), createAnswerImages(call, place.threadId));

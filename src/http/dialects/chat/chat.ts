@@ -2,8 +2,8 @@ import { z } from "zod";
 import { isEnded } from "../../../protocol/threads/runs.ts";
 import type { RunStart } from "../../../run/runs.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
-import { idempotencyOf, sessionNameOf, withinOf } from "../../requests/run-headers.ts";
-import { answerWhole, tellRun } from "./answer-run.ts";
+import { idempotencyOf, sessionNameOf, parentRunOf } from "../../requests/run-headers.ts";
+import { awaitAnswer, streamRun } from "./answer-run.ts";
 import { type ChatBody, decodeChat } from "./decode.ts";
 import { uiMessageStream } from "./ui-chunks.ts";
 
@@ -41,7 +41,7 @@ export const chat = endpoint({
     if (body.streams) call.streams.admit(call.reply, call.caller.userId);
     const started = await start(call, body);
     call.reply.header("x-colloquy-run", started.runId).header("x-colloquy-thread", started.threadId);
-    return body.streams ? tellRun(call, started) : await answerWhole(call, started);
+    return body.streams ? streamRun(call, started) : await awaitAnswer(call, started);
   },
 });
 
@@ -69,7 +69,7 @@ export const resumeChat = endpoint({
     streams.admit(reply, caller.userId);
     reply.header("x-colloquy-run", run.id).header("x-colloquy-thread", run.threadId);
     const cursor = { seq: first - 1, live: [] };
-    tellRun(call, {
+    streamRun(call, {
       ...{ runId: run.id, threadId: run.threadId, cursor, pending: false },
       ...(resumedAt !== undefined && { resumedAt }),
     });
@@ -90,6 +90,6 @@ async function start(
     history,
     held: true,
     idempotency: idempotencyOf(request),
-    ...withinOf(request),
+    ...parentRunOf(request),
   });
 }

@@ -4,9 +4,9 @@ import { newId } from "../../../protocol/base/ids.ts";
 import type { MessageBody } from "../../../protocol/threads/items.ts";
 import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
 import type { RunStart, StartInput } from "../../../run/runs.ts";
-import { attached } from "../../requests/attach.ts";
+import { findAttachedFiles } from "../../requests/attach.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
-import { idempotencyOf, withinOf } from "../../requests/run-headers.ts";
+import { idempotencyOf, parentRunOf } from "../../requests/run-headers.ts";
 import { waitingText } from "../../stream/waiting-text.ts";
 import { type ChatKitStream, type StreamEvent, streamOptions } from "./stream-events.ts";
 import { defaultAgent, type Metadata, type RequestOf, textOfInput, type UserInput } from "./requests.ts";
@@ -86,14 +86,14 @@ async function start(
     ...(mode && { mode }),
     options: { ...optionsOf(metadata), ...(toolChoice && { toolChoice: checkedChoice(call, toolChoice, metadata) }) },
     idempotency: idempotencyOf(request),
-    ...withinOf(request),
+    ...parentRunOf(request),
   });
 }
 
 async function messageOf({ services, caller }: EndpointCall, input: UserInput) {
   const content = textOfInput(input);
   const ids = input.attachments.map(uploadIdFrom);
-  return { content, ...(ids.length > 0 && { files: await attached({ services, caller }, ids) }) };
+  return { content, ...(ids.length > 0 && { files: await findAttachedFiles({ services, caller }, ids) }) };
 }
 
 function optionsOf({ client_tools: clientTools }: Metadata) {

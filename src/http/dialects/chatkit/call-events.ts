@@ -9,7 +9,7 @@ import { shownCall, shownCalls, shownClientCall } from "./encode.ts";
 type WorkflowCalls = { readonly calls: [CallItem, ...CallItem[]]; open: boolean };
 
 /** Tells calls: the server's as tasks of a workflow, the client's one at a time, since the protocol knows no two. */
-export type CallTeller = {
+export type CallEncoder = {
   begin(call: CallItem): void;
   end(result: ItemOf<"result">): void;
   /** Tells the client which of its tools to run now; false: none. */
@@ -18,7 +18,7 @@ export type CallTeller = {
   close(): void;
 };
 
-export function createCallTeller(put: (event: StreamEvent) => void): CallTeller {
+export function createCallEncoder(put: (event: StreamEvent) => void): CallEncoder {
   const works = new Map<string, WorkflowCalls>();
   const results = new Map<string, ItemOf<"result">>();
   /** Without a result yet. */

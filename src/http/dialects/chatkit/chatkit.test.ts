@@ -6,7 +6,7 @@ import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts
 import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
 import { agentSchema } from "../../../protocol/agents/agents.ts";
 import type { ModelRequest } from "../../../protocol/agents/models.ts";
-import { createTeller } from "./run-events.ts";
+import { createRunEncoder } from "./run-events.ts";
 import type { ItemOfType } from "./thread-items.ts";
 
 let gate = Promise.withResolvers<void>();
@@ -225,7 +225,7 @@ anyDatabase((databases) => {
 
   test("what a crash cut off is removed, and told anew", async () => {
     const place = { runId: "018f0000-0000-7000-8000-00000000000a", threadId: "018f0000-0000-7000-8000-00000000000b" };
-    const tell = createTeller({ ...place, beginning: false });
+    const tell = createRunEncoder({ ...place, beginning: false });
     const delta = { type: "text-delta", run: place.runId, step: "1", attempt: 1, offset: 0, text: "lost" } as const;
     const begun = tell({ own: [delta] }).events;
     const again = tell({

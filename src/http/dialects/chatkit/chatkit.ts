@@ -5,7 +5,7 @@ import { InvalidInput, messageOf } from "../../../protocol/base/errors.ts";
 import { isEnded } from "../../../protocol/threads/runs.ts";
 import type { RequiredScope } from "../../../protocol/base/scopes.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
-import { letIn } from "../../server/entry.ts";
+import { authorize } from "../../server/entry.ts";
 import { addUserMessage, createThread, retryAfterItem } from "./add-message.ts";
 import { askInConversation } from "./conversation.ts";
 import { addClientToolOutput, addStructuredInput } from "./continue-thread.ts";
@@ -17,7 +17,7 @@ import { shownThread } from "./encode.ts";
 import { followUntil } from "../../stream/follow-run.ts";
 import { serverStops } from "../../stream/run-errors.ts";
 import { createRunWatch } from "../../stream/watch-run.ts";
-import { createTeller } from "./run-events.ts";
+import { createRunEncoder } from "./run-events.ts";
 
 export const chatkit = endpoint({
   // and what its operation needs, as in `needsOf`
@@ -36,10 +36,10 @@ export const chatkit = endpoint({
     if (typeof body !== "object" || body === null || Array.isArray(body))
       throw new InvalidInput("body: must be a JSON object", { param: "body" });
     if (!("type" in body) && "message" in body) {
-      return await askInConversation({ ...call, caller: letIn(call.caller, "ask") }, body);
+      return await askInConversation({ ...call, caller: authorize(call.caller, "ask") }, body);
     }
     const request = decodeRequest(body);
-    return await answer({ ...call, caller: letIn(call.caller, needsOf[request.type]) }, request);
+    return await answer({ ...call, caller: authorize(call.caller, needsOf[request.type]) }, request);
   },
 });
 
@@ -169,7 +169,7 @@ function streamRun({ request, reply, services, streams }: EndpointCall, { first,
   const { runId, threadId, cursor, pending } = run;
   reply.header("x-colloquy-run", runId).header("x-colloquy-thread", threadId);
   const watch = createRunWatch(runId, pending);
-  const tell = createTeller(run);
+  const tell = createRunEncoder(run);
   const stream = streams.open(reply, {
     onClose: () => follower.close(),
     farewell: () => errorText(serverStops(runId).message),

@@ -6,7 +6,7 @@ import type { RunStart } from "../../../run/runs.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import { followUntil } from "../../stream/follow-run.ts";
 import { serverStops, textWithdrawn } from "../../stream/run-errors.ts";
-import { createTextTeller } from "../../stream/text-sender.ts";
+import { createTextSender } from "../../stream/text-sender.ts";
 import { createRunWatch } from "../../stream/watch-run.ts";
 import { messageId } from "./conversation-items.ts";
 
@@ -22,7 +22,7 @@ type ConversationEvent =
   | { readonly type: "error"; readonly conversation_id: number; readonly message: string };
 
 /** Tells the text of a run, and nothing else of it. A closed connection ends the telling, never the run. */
-export function tellConversation(call: EndpointCall, started: RunStart, conversation: number): undefined {
+export function streamConversation(call: EndpointCall, started: RunStart, conversation: number): undefined {
   const { request, reply, services, streams } = call;
   const { runId, threadId, cursor, pending } = started;
   reply.header("x-colloquy-run", runId).header("x-colloquy-thread", threadId);
@@ -62,7 +62,7 @@ export function tellConversation(call: EndpointCall, started: RunStart, conversa
 
 /** The text of a run, message by message, with the id of the last one. `withdrawn`: what was told is not so any more. */
 function createTextReader() {
-  const text = createTextTeller();
+  const text = createTextSender();
   let last: string | undefined;
   let withdrawn = false;
   return (events: readonly RunEvent[]) => {

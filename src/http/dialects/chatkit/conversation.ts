@@ -3,8 +3,8 @@ import { z } from "zod";
 import { Conflict, AccessDenied, InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
 import { isId } from "../../../protocol/base/ids.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
-import { idempotencyOf, withinOf } from "../../requests/run-headers.ts";
-import { tellConversation } from "./conversation-stream.ts";
+import { idempotencyOf, parentRunOf } from "../../requests/run-headers.ts";
+import { streamConversation } from "./conversation-stream.ts";
 import { messageSchema, messagesBackwards } from "./conversation-items.ts";
 import { defaultAgent, decode } from "./requests.ts";
 import { threadIdFrom } from "./ids.ts";
@@ -38,10 +38,10 @@ export async function askInConversation(call: EndpointCall, body: object): Promi
     message: { content: message },
     showQuestions: true,
     idempotency,
-    ...withinOf(request),
+    ...parentRunOf(request),
   });
   reply.header("x-colloquy-conversation", number);
-  return tellConversation(call, started, number);
+  return streamConversation(call, started, number);
 }
 
 export const conversationItems = endpoint({

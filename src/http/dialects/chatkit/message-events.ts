@@ -4,7 +4,7 @@ import type { ItemUpdate, StreamEvent } from "./stream-events.ts";
 import { baseOf, outputText, reasoning, shownAnswer, thoughtOf } from "./encode.ts";
 
 /** Tells what a run thinks and says: text as it comes, thoughts whole and before it. */
-export type MessageTeller = {
+export type MessageEncoder = {
   hear(step: string, thought: string): void;
   say(step: string, text: string): void;
   finish(item: ItemOf<"message">): void;
@@ -12,10 +12,10 @@ export type MessageTeller = {
   withdraw(step: string): void;
 };
 
-export function createMessageTeller(
+export function createMessageEncoder(
   { runId: run, threadId }: { readonly runId: string; readonly threadId: string },
   put: (event: StreamEvent) => void,
-): MessageTeller {
+): MessageEncoder {
   /** The message that is being told. */
   let open: { readonly id: string; readonly step: string; sent: string } | undefined;
   /** By step: what was heard of its thoughts, and what of them was told. */

@@ -3,8 +3,8 @@ import type { Item, ItemOf } from "../../../protocol/threads/items.ts";
 import { isNested } from "../../../run/log/fold.ts";
 import type { RunEnding, RunBatch } from "../../stream/watch-run.ts";
 import { type StreamEvent, streamOptions } from "./stream-events.ts";
-import { createCallTeller } from "./call-events.ts";
-import { createMessageTeller } from "./message-events.ts";
+import { createCallEncoder } from "./call-events.ts";
+import { createMessageEncoder } from "./message-events.ts";
 import { shownEnd, shownQuestion, shownUserMessage } from "./encode.ts";
 
 export type TellerOptions = {
@@ -19,7 +19,7 @@ export type TellerOptions = {
 export type ChatKitBatch = { readonly events: readonly StreamEvent[]; readonly ended: boolean };
 
 /** Tells a run as events of this dialect. What a crash cut off is removed and told anew. */
-export function createTeller({
+export function createRunEncoder({
   runId,
   threadId,
   beginning,
@@ -30,8 +30,8 @@ export function createTeller({
   const put = (event: StreamEvent) => {
     events.push(event);
   };
-  const messages = createMessageTeller({ runId, threadId }, put);
-  const calls = createCallTeller(put);
+  const messages = createMessageEncoder({ runId, threadId }, put);
+  const calls = createCallEncoder(put);
   const questions = new Map<string, ItemOf<"question">>();
 
   for (const item of known) {

@@ -25,7 +25,7 @@ eachDatabase((databases) => {
       trips.push(text);
       return query(text, values);
     };
-    spending = spendingOf({ query: counted, costOf, log: silentLog, works: false });
+    spending = spendingOf({ query: counted, costOf, log: silentLog, runsJobs: false });
     serving = await serve({ ...agents.services, spending });
   });
   after(async () => {

@@ -1,6 +1,6 @@
 import { keySchema, madeKeySchema } from "../../../protocol/people/accounts.ts";
-import { addKeyBody, changeKeyBody, endIn, keyView } from "../../shapes/accounts.ts";
-import { checkWords } from "../../requests/known-words.ts";
+import { addKeyBody, changeKeyBody, expiryDate, keyView } from "../../shapes/accounts.ts";
+import { checkScopes } from "../../requests/known-words.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 import { z } from "zod";
@@ -25,8 +25,8 @@ export const addOwnKey = endpoint({
   answers: { 201: madeKeySchema },
   async handle(call) {
     const { label, scopes, expiresInDays } = call.body;
-    checkWords(scopes, call.services);
-    const key = { userId: call.caller.userId, label, scopes, expiresAt: endIn(expiresInDays) };
+    checkScopes(scopes, call.services);
+    const key = { userId: call.caller.userId, label, scopes, expiresAt: expiryDate(expiresInDays) };
     const made = await call.services.users.addKey(key);
     call.reply.code(201).header("cache-control", "no-store");
     return { key: keyView(made.key), text: made.text };
@@ -42,7 +42,7 @@ export const changeOwnKey = endpoint({
   body: changeKeyBody,
   answers: { 200: keySchema },
   async handle({ params, body, caller, services }) {
-    checkWords(body.scopes ?? [], services);
+    checkScopes(body.scopes ?? [], services);
     return keyView(await services.users.changeKey({ id: params.id, userId: caller.userId, ...body }));
   },
 });

@@ -1,4 +1,4 @@
-import { letInFor } from "../../server/entry.ts";
+import { authorizeAccountAdmin } from "../../server/entry.ts";
 import type { Readable } from "node:stream";
 import { z } from "zod";
 import { Conflict, NotFound } from "../../../protocol/base/errors.ts";
@@ -32,7 +32,7 @@ export const exportPerson = endpoint({
   params: idParams,
   answers: archive,
   async handle(call) {
-    letInFor(call.caller, await call.services.users.roleOf(call.params.id));
+    authorizeAccountAdmin(call.caller, await call.services.users.roleOf(call.params.id));
     return send(call, call.params.id);
   },
 });

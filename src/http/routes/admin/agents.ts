@@ -2,7 +2,7 @@ import { z } from "zod";
 import { agentDoingSchema } from "../../../protocol/agents/definitions.ts";
 import { startedRunSchema } from "../../../protocol/threads/run-shapes.ts";
 import { agentFile } from "../../../agents/front-matter.ts";
-import { strayNames } from "../../../agents/unknown-references.ts";
+import { unknownReferences } from "../../../agents/unknown-references.ts";
 import { agentSchema } from "../../../protocol/agents/agents.ts";
 import { NotFound } from "../../../protocol/base/errors.ts";
 import { formatCursor } from "../../../protocol/threads/events.ts";
@@ -17,7 +17,7 @@ export const adminAgents = definitionEndpoints("agent", {
     const known = definitions.knownNames();
     return ({ id, state }) => {
       const agent = state === "active" && agents.has(id) ? agents.get(id) : undefined;
-      return { model: agent?.model ?? null, warnings: agent ? strayNames(agent, known) : [] };
+      return { model: agent?.model ?? null, warnings: agent ? unknownReferences(agent, known) : [] };
     };
   },
 });

@@ -1,4 +1,4 @@
-import { letInFor } from "../../server/entry.ts";
+import { authorizeAccountAdmin } from "../../server/entry.ts";
 import { z } from "zod";
 import { erasureSchema, type ErasureView } from "../../../protocol/people/accounts.ts";
 import { NotFound } from "../../../protocol/base/errors.ts";
@@ -19,7 +19,7 @@ export const erasePerson = endpoint({
   body: z.strictObject({ confirm: z.string().max(500) }),
   answers: { 202: erasureSchema },
   async handle({ params, body, caller, reply, services }) {
-    letInFor(caller, await services.users.roleOf(params.id));
+    authorizeAccountAdmin(caller, await services.users.roleOf(params.id));
     const erasure = await erasuresOf(services).erase(caller, params.id, body.confirm);
     reply.code(202);
     return view(erasure);

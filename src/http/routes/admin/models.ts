@@ -11,7 +11,7 @@ import {
 } from "../../requests/definition-endpoints.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { isRefusedHost, refusedHost } from "../../../egress/secret-hosts.ts";
-import { sendable } from "../../../definitions/parse-definition.ts";
+import { headerValue } from "../../../definitions/parse-definition.ts";
 import { closedSignal } from "../../stream/sse.ts";
 
 export const adminModels = definitionEndpoints("model", {
@@ -109,9 +109,9 @@ export const findModels = endpoint({
       .max(2000)
       .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not hold a name or password")
       .refine((url) => !isRefusedHost(url), refusedHost),
-    apiKey: z.string().min(1).max(10_000).regex(sendable, unsendable).optional(),
+    apiKey: z.string().min(1).max(10_000).regex(headerValue, unsendable).optional(),
     headers: z
-      .record(z.string().regex(/^[\w.-]{1,200}$/), z.string().max(10_000).regex(sendable, unsendable))
+      .record(z.string().regex(/^[\w.-]{1,200}$/), z.string().max(10_000).regex(headerValue, unsendable))
       .optional(),
   }),
   answers: { 200: foundModelsSchema },

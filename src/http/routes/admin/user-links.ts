@@ -9,7 +9,7 @@ import {
 import type { AccountLink } from "../../../store/people/account-links.ts";
 import { accountsOf } from "../../requests/visitor.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
-import { letInFor } from "../../server/entry.ts";
+import { authorizeAccountAdmin } from "../../server/entry.ts";
 import { baseOf } from "../../server/origins.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 
@@ -21,7 +21,7 @@ export const resetUser = endpoint({
   params: idParams,
   answers: { 201: resetSchema },
   async handle(call) {
-    letInFor(call.caller, await call.services.users.roleOf(call.params.id));
+    authorizeAccountAdmin(call.caller, await call.services.users.roleOf(call.params.id));
     const link = await call.services.users.reset(call.params.id);
     call.reply.code(201);
     return { ...placeOfLink(call, link, "reset"), expiresAt: link.expiresAt.toISOString() };
@@ -36,7 +36,7 @@ export const logUserOut = endpoint({
   params: idParams,
   answers: { 204: z.null() },
   async handle({ caller, params, services, reply }) {
-    letInFor(caller, await services.users.roleOf(params.id));
+    authorizeAccountAdmin(caller, await services.users.roleOf(params.id));
     await services.users.logOut(params.id);
     reply.code(204);
   },
@@ -53,7 +53,7 @@ export const invite = endpoint({
   }),
   answers: { 201: madeInviteSchema },
   async handle(call) {
-    letInFor(call.caller, call.body.role);
+    authorizeAccountAdmin(call.caller, call.body.role);
     const link = await call.services.users.invite(call.body);
     call.reply.code(201);
     return { ...view(link), ...placeOfLink(call, link, "signup") };

@@ -8,10 +8,10 @@ import {
   type MadeUser,
   type UserView,
 } from "../../../protocol/people/accounts.ts";
-import { addKeyBody, addUserBody, endIn, keyView } from "../../shapes/accounts.ts";
-import { checkWords } from "../../requests/known-words.ts";
+import { addKeyBody, addUserBody, expiryDate, keyView } from "../../shapes/accounts.ts";
+import { checkScopes } from "../../requests/known-words.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { letInFor } from "../../server/entry.ts";
+import { authorizeAccountAdmin } from "../../server/entry.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 
 export const listUsers = endpoint({
@@ -35,9 +35,9 @@ export const addUser = endpoint({
   answers: { 201: madeUserSchema },
   async handle({ caller, body, services, reply }): Promise<MadeUser> {
     const { scopes, expiresInDays, ...account } = body;
-    letInFor(caller, account.role);
-    checkWords(scopes, services);
-    const { user, key, text } = await services.users.add(account, { scopes, expiresAt: endIn(expiresInDays) });
+    authorizeAccountAdmin(caller, account.role);
+    checkScopes(scopes, services);
+    const { user, key, text } = await services.users.add(account, { scopes, expiresAt: expiryDate(expiresInDays) });
     reply.code(201);
     return { user: view(user), key: text, scopes, expiresAt: key.expiresAt?.toISOString() ?? null };
   },
@@ -54,8 +54,8 @@ export const changeUser = endpoint({
   body: z.strictObject({ disabled: z.boolean().optional(), role: roleSchema.optional() }),
   answers: { 200: userSchema },
   async handle({ caller, params, body, services }) {
-    letInFor(caller, body.role);
-    letInFor(caller, await services.users.roleOf(params.id));
+    authorizeAccountAdmin(caller, body.role);
+    authorizeAccountAdmin(caller, await services.users.roleOf(params.id));
     return view(await services.users.change(params.id, body));
   },
 });
@@ -81,10 +81,10 @@ export const addKey = endpoint({
   body: addKeyBody,
   answers: { 201: madeKeySchema },
   async handle({ caller, params, body, services, reply }) {
-    letInFor(caller, await services.users.roleOf(params.id));
+    authorizeAccountAdmin(caller, await services.users.roleOf(params.id));
     const { label, scopes, expiresInDays } = body;
-    checkWords(scopes, services);
-    const made = { userId: params.id, label, scopes, expiresAt: endIn(expiresInDays) };
+    checkScopes(scopes, services);
+    const made = { userId: params.id, label, scopes, expiresAt: expiryDate(expiresInDays) };
     const { key, text } = await services.users.addKey(made);
     reply.code(201);
     return { key: keyView(key), text };
@@ -99,7 +99,7 @@ export const revokeKey = endpoint({
   params: idParams,
   answers: { 204: z.null() },
   async handle({ caller, params, services, reply }) {
-    letInFor(caller, await services.users.roleOfKey(params.id));
+    authorizeAccountAdmin(caller, await services.users.roleOfKey(params.id));
     await services.users.revokeKey(params.id);
     reply.code(204);
   },

@@ -17,7 +17,7 @@ import { messageModes, type RunStart } from "../../../run/runs.ts";
 import { answerStarted } from "../../shapes/started-run.ts";
 import { withFiles } from "../../requests/attach.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { idempotencyOf, withinOf } from "../../requests/run-headers.ts";
+import { idempotencyOf, parentRunOf } from "../../requests/run-headers.ts";
 import { publicAbout, publicDetails } from "../../shapes/run-details-view.ts";
 import { publicQuestion } from "../../shapes/question-view.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
@@ -72,7 +72,7 @@ export const startRun = endpoint({
         code: "model_not_found",
         param: "options.model",
       });
-    const shared = { ...rest, threadId: params.id, idempotency: idempotencyOf(request), ...withinOf(request) };
+    const shared = { ...rest, threadId: params.id, idempotency: idempotencyOf(request), ...parentRunOf(request) };
     const begin = async (): Promise<RunStart> => {
       if (again !== undefined && message === undefined && instead === undefined)
         return services.runs.askAgain(caller, { ...shared, message: again });

@@ -7,8 +7,8 @@ import { InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
 import {
   type FileChange,
   mediaTypeOf,
-  type BroughtFile,
-  broughtFileSchema,
+  type UploadedFile,
+  uploadedFileSchema,
   fileSchema,
   type FileView,
 } from "../../../protocol/threads/files.ts";
@@ -110,7 +110,7 @@ function fileRoutes(
         "made. With `If-Match` it is only changed if it is still that one.",
       params: pathParams,
       takesBody: "any",
-      answers: { 200: broughtFileSchema, 201: broughtFileSchema },
+      answers: { 200: uploadedFileSchema, 201: uploadedFileSchema },
       async handle({ params, body, reply, ...call }) {
         const asked = await inName({ ...call, params });
         const threadId = await threadOf(asked, { make: true });
@@ -133,7 +133,7 @@ function fileRoutes(
       params,
       query: z.object({ under: z.string().default("") }),
       takesBody: "form",
-      answers: { 201: z.object({ data: z.array(broughtFileSchema) }) },
+      answers: { 201: z.object({ data: z.array(uploadedFileSchema) }) },
       async handle({ query: { under }, reply, ...call }) {
         const asked = await inName(call);
         const threadId = await threadOf(asked, { make: true });
@@ -213,7 +213,7 @@ function viewOf(call: Pick<EndpointCall, "request" | "services">, threadId: stri
   };
 }
 
-function withUrl(call: Pick<EndpointCall, "request" | "services">, threadId: string, change: FileChange): BroughtFile {
+function withUrl(call: Pick<EndpointCall, "request" | "services">, threadId: string, change: FileChange): UploadedFile {
   return { ...change, url: urlOf(call, threadId, change.path) };
 }
 

@@ -7,7 +7,7 @@ import {
   type ScheduleView,
 } from "../../../protocol/threads/schedule-shapes.ts";
 import { missedPolicies } from "../../../protocol/threads/schedules.ts";
-import { letIn } from "../../server/entry.ts";
+import { authorize } from "../../server/entry.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { idempotencyOf } from "../../requests/run-headers.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
@@ -45,7 +45,7 @@ export const createSchedule = endpoint({
   }),
   answers: { 201: scheduleSchema },
   async handle({ body, caller, services, reply }) {
-    const asks = body.threadId === undefined ? caller : letIn(caller, sayIn);
+    const asks = body.threadId === undefined ? caller : authorize(caller, sayIn);
     const schedule = await services.schedules.create(asks, body);
     reply.code(201).header("location", `/api/schedules/${schedule.id}`);
     return publicSchedule(schedule);
@@ -118,7 +118,7 @@ export const runSchedule = endpoint({
     202: startedRunSchema.omit({ cursor: true }),
   },
   async handle({ params, caller, services, request, reply }) {
-    const started = await services.schedules.runNow(letIn(caller, sayIn), params.id, idempotencyOf(request));
+    const started = await services.schedules.runNow(authorize(caller, sayIn), params.id, idempotencyOf(request));
     const { runId, threadId, pending, replayed } = started;
     reply
       .code(202)

@@ -73,7 +73,7 @@ export function failureOf({ left, exitCode }: Pick<PythonOutcome, "left" | "exit
 }
 
 /** The tool, with the version and the packages in its description as soon as they are known. */
-export function withPythonTold(tool: Tool, python: PythonSource): Tool {
+export function withPythonDescription(tool: Tool, python: PythonSource): Tool {
   return {
     ...tool,
     get description() {

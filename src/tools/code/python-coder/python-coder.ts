@@ -6,7 +6,7 @@ import {
   failureOf,
   type PythonOutcome,
   type PythonPlace,
-  withPythonTold,
+  withPythonDescription,
   runPythonCode,
 } from "../python-code/python-code.ts";
 import { networkText } from "../run-command.ts";
@@ -40,7 +40,7 @@ function nativeTool(place: PythonPlace): Tool {
       return resultOf(await runPythonCode(place, context, { code }));
     },
   });
-  return withPythonTold(tool, place.python);
+  return withPythonDescription(tool, place.python);
 }
 
 function resultOf(outcome: PythonOutcome): ToolResult {
