@@ -116,7 +116,8 @@ export function createErasures(parts: ErasureParts): Erasures & { begin(): () =>
     [
       "files",
       async ({ userId }) => {
-        for (const { id } of await rowsOf("select thread_id as id from removed_threads where user_id = $1", userId)) {
+        const sql = "select thread_id as id from removed_threads where user_id = $1";
+        for (const { id } of await query<{ id: string }>(sql, [userId])) {
           await workspaces.remove(id);
           await forgetRemovedThread(query, id);
         }
@@ -125,7 +126,7 @@ export function createErasures(parts: ErasureParts): Erasures & { begin(): () =>
     [
       "uploads",
       async ({ userId }) => {
-        for (const { id } of await rowsOf("select id from uploads where user_id = $1", userId))
+        for (const { id } of await query<{ id: string }>("select id from uploads where user_id = $1", [userId]))
           await uploads.removeById(id);
       },
     ],
@@ -133,7 +134,8 @@ export function createErasures(parts: ErasureParts): Erasures & { begin(): () =>
     [
       "sign-ins",
       async ({ userId }) => {
-        for (const { id } of await rowsOf("select server as id from mcp_credentials where user_id = $1", userId))
+        const sql = "select server as id from mcp_credentials where user_id = $1";
+        for (const { id } of await query<{ id: string }>(sql, [userId]))
           await parts
             .signOut(id, userId)
             .catch((error: unknown) =>
@@ -144,8 +146,6 @@ export function createErasures(parts: ErasureParts): Erasures & { begin(): () =>
     ["items", eraseElsewhere],
     ["account", (person) => eraseAccount(database, person)],
   ];
-
-  const rowsOf = (sql: string, userId: string) => query<{ id: string }>(sql, [userId]);
 
   async function work(erasureId?: string): Promise<boolean> {
     const taken = await takeErasure(query, erasureId);

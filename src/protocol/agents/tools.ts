@@ -40,10 +40,7 @@ export type ToolAnswer = {
 };
 
 /** One SQL statement on a transaction of ours; parameters are `$1`, `$2`, … */
-export type Query = <Row extends object = Record<string, unknown>>(
-  text: string,
-  values?: readonly unknown[],
-) => Promise<Row[]>;
+export type Query = <Row extends object = object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
 /** What a tool asks a model. `tools` are its own: it makes the calls itself, and tells the results in its next request. */
 export type StepRequest = Pick<ModelRequest, "messages" | "tools" | "toolChoice" | "format" | "settings"> & {

@@ -296,7 +296,11 @@ eachRunDatabase((runs) => {
     await service.runs.cancel(service.caller, started.runId);
     await service.events(started);
     const tree = () =>
-      runs.database().query("select id, status from runs where root_run = $1 order by id", [started.runId]);
+      runs
+        .database()
+        .query<{ id: string; status: string }>("select id, status from runs where root_run = $1 order by id", [
+          started.runId,
+        ]);
     const before = await tree();
     assert.deepEqual(
       before.map(({ status }) => status),
@@ -313,7 +317,7 @@ eachRunDatabase((runs) => {
       before.map((run) => ({ ...run, status: "done" })),
     );
     assert.equal(paid.length, 1);
-    await assert.rejects(service.runs.resume(service.caller, String(before[1]!["id"])), { code: "run_done" });
+    await assert.rejects(service.runs.resume(service.caller, before[1]!.id), { code: "run_done" });
     await sound();
   });
 
@@ -380,7 +384,9 @@ eachRunDatabase((runs) => {
     const started = await begin(service);
     await service.events(started);
     await resume(service, started);
-    const told = await runs.database().query("select body ->> 'type' as type from deliveries order by id");
+    const told = await runs
+      .database()
+      .query<{ type: string }>("select body ->> 'type' as type from deliveries order by id");
     assert.deepEqual(
       told.map(({ type }) => type),
       ["run.failed", "run.done"],

@@ -56,7 +56,7 @@ export function wordsOf(content: string): string {
 }
 
 async function readItems(query: Query, runIds: readonly string[], most: number): Promise<TracedItem[]> {
-  type Row = Omit<ItemRow, "body" | "kind"> & {
+  type Row = Omit<ItemRow, "thread_id" | "parent_id" | "body" | "kind"> & {
     kind: ItemKind;
     text: string | null;
     cut: boolean;

@@ -39,7 +39,7 @@ export async function listChunks(
     limit,
   }: { readonly documentId: string; readonly model: string; readonly after: number; readonly limit: number },
 ): Promise<readonly ChunkRow[]> {
-  const rows = await query<ChunkRow & { readonly page: number | null }>(
+  const rows = await query<Omit<ChunkRow, "page"> & { readonly page: number | null }>(
     `select c.ordinal, c.char_start as "charStart", c.char_end as "charEnd", c.page, c.heading_path as "headingPath", c.text, c.tokens,
        v.embedding::real[] as embedding
      from rag_chunks c join rag_documents d on d.id = c.document_id and d.revision = c.revision left join rag_vectors v on v.chunk_id = c.id and v.model = $2

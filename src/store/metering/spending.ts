@@ -162,7 +162,7 @@ function stateSql(budgets: string): string {
       coalesce(s.requests, log.requests, 0)::bigint as requests, coalesce(s.unpriced, log.unpriced, 0)::bigint as unpriced,
       h.tokens as held_tokens, h.cost as held_cost, h.requests as held_requests
     from (${budgets}) b left join spending s on s.who = b.who and s.period = b.period and s.starts_at = period_start(b.period)
-    left join lateral held_spending(b.who, b.period, period_start(b.period)) h on true
+    cross join lateral held_spending(b.who, b.period, period_start(b.period)) h
     left join lateral (
       select sum(coalesce(c.input_tokens, 0) + coalesce(c.output_tokens, 0)) as tokens, sum(c.cost) as cost,
         count(*) filter (where c.error is null) as requests, count(*) filter (where c.error is null and c.cost is null) as unpriced

@@ -56,8 +56,10 @@ test("files are uploaded, listed, downloaded and removed", async () => {
   const threadId = await newThread();
   assert.deepEqual(await files.list(threadId), { data: [], more: false });
   const path = "notes/ü & (1)#.txt";
-  const isBrought = async () =>
-    (await backend.database.query("select files_brought from threads where id = $1", [threadId]))[0]?.["files_brought"];
+  const isBrought = async () => {
+    const sql = "select files_brought from threads where id = $1";
+    return (await backend.database.query<{ files_brought: boolean }>(sql, [threadId]))[0]?.files_brought;
+  };
   assert.equal(await isBrought(), false);
   const made = await files.upload({ threadId, path }, "one");
   assert.deepEqual(
