@@ -7,7 +7,7 @@ import { openHttp } from "./app/http.ts";
 import { openKnowledge } from "./app/knowledge.ts";
 import { openMcp } from "./app/mcp.ts";
 import { openModels } from "./app/models.ts";
-import { createOpening } from "./app/start/opening.ts";
+import { createCapabilityStack } from "./app/start/opening.ts";
 import { openOverview } from "./app/overview.ts";
 import { openPeople } from "./app/people.ts";
 import { openToolsServer } from "./app/remote-tools.ts";
@@ -33,7 +33,7 @@ const graceMs = 10_000;
 /** Opens the parts of a server, each from those before it. They are closed in reverse, also those of a start that fails. */
 export async function startColloquy(config: Config, options: ColloquyOptions): Promise<Colloquy> {
   const { log, runsJobs = true, quiet = false } = options;
-  await using opening = createOpening(log);
+  await using opening = createCapabilityStack(log);
   const { add } = opening;
   const address = createAddress(config);
   const space = add(openSpace(config));

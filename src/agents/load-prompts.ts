@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, NotFound } from "../protocol/base/errors.ts";
 import { silentLog, type Log } from "../protocol/base/log.ts";
-import { nearNames } from "../protocol/base/near-names.ts";
+import { similarNames } from "../protocol/base/near-names.ts";
 import { faultsOfPrompt, fillPrompt, promptPlaceholders } from "./prompt-placeholders.ts";
 
 export type PromptProblem = { readonly file: string; readonly line?: number; readonly message: string };
@@ -197,7 +197,7 @@ function decode(bytes: Buffer): string | undefined {
 }
 
 function unknownName(name: string): string {
-  const near = nearNames(name, promptPlaceholders.keys());
+  const near = similarNames(name, promptPlaceholders.keys());
   const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `There are: ${knownNames()}.`;
   return `There is no prompt "${name}". ${hint}`;
 }

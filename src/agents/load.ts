@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import type { z } from "zod";
 import { agentSchema, limitsSchema, modelSettingsSchema } from "../protocol/agents/agents.ts";
 import type { AgentDefinition, AgentRegistry } from "../protocol/agents/agents.ts";
-import { nearNames } from "../protocol/base/near-names.ts";
+import { similarNames } from "../protocol/base/near-names.ts";
 import { createAgentRegistry } from "./registry.ts";
 import { parseFrontMatter } from "./front-matter.ts";
 import type { FrontMatter } from "./front-matter.ts";
@@ -127,7 +127,7 @@ function describeIssue(file: string, front: FrontMatter, issue: z.core.$ZodIssue
   }
   const known = knownKeys(issue.path);
   return issue.keys.map((key) => {
-    const near = nearNames(key, known);
+    const near = similarNames(key, known);
     const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `There are: ${known.join(", ")}.`;
     const name = path === "" ? key : `${path}.${key}`;
     return problemAt(file, front.lineOf(issue.path, key), `${name} is not a known key. ${hint}`);

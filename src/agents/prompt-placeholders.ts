@@ -1,4 +1,4 @@
-import { nearNames } from "../protocol/base/near-names.ts";
+import { similarNames } from "../protocol/base/near-names.ts";
 
 type Placeholders = { readonly required: readonly string[]; readonly optional: readonly string[] };
 
@@ -89,7 +89,7 @@ function* bracesOf(text: string): Generator<readonly [line: number, found: strin
 }
 
 function hint(placeholder: string, known: readonly string[]): string {
-  const near = nearNames(placeholder, known);
+  const near = similarNames(placeholder, known);
   const names = (near.length > 0 ? near : known).map((each) => `{${each}}`);
   return near.length > 0 ? `Did you mean ${names.join(" or ")}?` : `There are: ${names.join(", ")}.`;
 }

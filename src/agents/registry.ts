@@ -1,7 +1,7 @@
 import type { AgentDefinition, AgentRegistry } from "../protocol/agents/agents.ts";
 import { type Caller, mayUse } from "../protocol/base/callers.ts";
 import { NotFound } from "../protocol/base/errors.ts";
-import { nearNames } from "../protocol/base/near-names.ts";
+import { similarNames } from "../protocol/base/near-names.ts";
 
 /** Agents by id, listed in the order of their ids. A default that is not among them is none. */
 export function createAgentRegistry(agents: readonly AgentDefinition[], defaultId?: string): AgentRegistry {
@@ -11,7 +11,7 @@ export function createAgentRegistry(agents: readonly AgentDefinition[], defaultI
     get: (id) => {
       const agent = byId.get(id);
       if (agent) return agent;
-      const near = nearNames(id, byId.keys());
+      const near = similarNames(id, byId.keys());
       const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
       throw new NotFound(
         `There is no agent ${JSON.stringify(id.slice(0, 100))}.${hint} Known agents: ${[...byId.keys()].join(", ")}.`,

@@ -1,5 +1,5 @@
 import type { AgentDefinition } from "../protocol/agents/agents.ts";
-import { nearNames } from "../protocol/base/near-names.ts";
+import { similarNames } from "../protocol/base/near-names.ts";
 
 /** What there is that an agent's file can name. */
 export type KnownNames = {
@@ -15,7 +15,7 @@ export type KnownNames = {
 export function unknownReferences(agent: AgentDefinition, known: KnownNames): string[] {
   const { id, model, strategy, agents } = agent;
   const stray = (what: string, name: string, names: readonly string[]) => {
-    const near = nearNames(name, names);
+    const near = similarNames(name, names);
     const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : ` There are: ${names.join(", ")}.`;
     return `agent ${id}: there is no ${what} "${name}".${hint}`;
   };

@@ -19,7 +19,7 @@ import { withRoomAgents } from "../rooms/room-agents.ts";
 import { strategies } from "../run/strategies/strategies.ts";
 import type { OpenMcp } from "./mcp.ts";
 import type { OpenedModels } from "./models.ts";
-import { createOpening } from "./start/opening.ts";
+import { createCapabilityStack } from "./start/opening.ts";
 import type { OpenedRooms } from "./rooms.ts";
 import type { Store } from "./store.ts";
 import type { OpenTools } from "./tools.ts";
@@ -53,7 +53,7 @@ export async function openDefinitions(config: Config, deps: DefinitionsDeps): Pr
   const { store, tools, rooms, runsJobs, log } = deps;
   const { choice, changeable: models, callLog, isOwn, addresses, hide } = deps.models;
   const { servers } = deps.mcp;
-  await using opening = createOpening(log);
+  await using opening = createCapabilityStack(log);
   const { agents: written, own, files, problems } = await loadAgents({ folder: config.agents });
   const agents = createLiveAgents(withModels(written, models.list()), (defined) =>
     withRoomAgents(defined, rooms.files),

@@ -17,7 +17,7 @@ import {
 import { spaceFindings } from "./space.ts";
 import type { Models } from "../models/registry.ts";
 import { findModels } from "../models/discovery/find-models.ts";
-import { nearNames } from "../protocol/base/near-names.ts";
+import { similarNames } from "../protocol/base/near-names.ts";
 import type { BackendProbe } from "../models/discovery/probe.ts";
 import type { Tool } from "../protocol/agents/tools.ts";
 import { strategies } from "../run/strategies/strategies.ts";
@@ -123,7 +123,7 @@ export async function examineModel(
       : found("trouble", `${baseUrl} is not responding. Start the model server or change baseUrl. (${outcomes})`);
   }
   if (models.includes(model) || models.includes(`${model}:latest`)) return found("ok", `${baseUrl} has ${model}`);
-  const near = nearNames(model, models);
+  const near = similarNames(model, models);
   const names = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `It has ${models.slice(0, 10).join(", ")}.`;
   // What others list is not always all that they take.
   return found(provider === "ollama" ? "trouble" : "note", `${baseUrl} does not list ${model}. ${names}`);

@@ -8,7 +8,7 @@ import type { Log } from "../protocol/base/log.ts";
 import { version } from "../protocol/base/version.ts";
 import { type OpenAccess, serverSettingsOf } from "./access.ts";
 import type { ServerAddress } from "./start/address.ts";
-import { type Capability, createOpening, findingsOf, healthOf } from "./start/opening.ts";
+import { type Capability, createCapabilityStack, findingsOf, healthOf } from "./start/opening.ts";
 import type { Store } from "./store.ts";
 
 export type OpenHttp = { readonly url: string; readonly close: () => Promise<void> };
@@ -30,7 +30,7 @@ type HttpDeps = {
 /** Answers over HTTP. Closed before anything else, so that probes hear at once that this node stops. */
 export async function openHttp(config: Config, deps: HttpDeps): Promise<OpenHttp> {
   const { services, parts, store, access, address, log, quiet, graceMs } = deps;
-  await using opening = createOpening(log);
+  await using opening = createCapabilityStack(log);
   const routes = parts.flatMap((part) => part.routes ?? []);
   const app = await createApp(
     {

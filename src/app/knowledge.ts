@@ -5,7 +5,7 @@ import type { Services } from "../http/server/services.ts";
 import { createKnowledge, type Knowledge } from "../knowledge/knowledge.ts";
 import type { RetrievePassages } from "../knowledge/search/retrieve.ts";
 import type { Log } from "../protocol/base/log.ts";
-import { createOpening } from "./start/opening.ts";
+import { createCapabilityStack } from "./start/opening.ts";
 import { keepIndexes, openRetrieval, rerankersOf, tracesOf } from "./retrieval.ts";
 import type { OpenSpace } from "./space.ts";
 import type { Store } from "./store.ts";
@@ -31,7 +31,7 @@ type KnowledgeDeps = {
 /** Collections of documents, and how passages are found in them. */
 export async function openKnowledge(config: Config, deps: KnowledgeDeps): Promise<OpenKnowledge> {
   const { store, log, runsJobs } = deps;
-  await using opening = createOpening(log);
+  await using opening = createCapabilityStack(log);
   const database = store.database.listing;
   const indexes = opening.add(keepIndexes({ database: store.database.maintenance, log }, runsJobs));
   const knowledge = opening.add(await openCollections(config, { ...deps, onReady: indexes.wake }));

@@ -13,7 +13,7 @@ import type { ModelCallRecord, ModelRegistry } from "../protocol/agents/models.t
 import { insertModelCalls, type PricedCall } from "../store/metering/model-calls.ts";
 import { createModelRelay, type ModelRelay } from "../tools/core/model-relay.ts";
 import { type ServerAddress, portOf } from "./start/address.ts";
-import { createOpening } from "./start/opening.ts";
+import { createCapabilityStack } from "./start/opening.ts";
 import { type OpenedRooms, withRoomModels } from "./rooms.ts";
 import type { Store } from "./store.ts";
 
@@ -47,7 +47,7 @@ type ModelsDeps = {
 
 /** The models of the configuration, or those that were found here, and the log of what they are asked. */
 export async function openModels(config: Config, { store, rooms, address, log }: ModelsDeps): Promise<OpenedModels> {
-  await using opening = createOpening(log);
+  await using opening = createCapabilityStack(log);
   const choice = await chooseModels({ ...modelChoiceOf(config), isAnothers: isOtherUsersPort });
   const costOf = createPrices(config.prices);
   const priced = (record: ModelCallRecord): PricedCall => {

@@ -15,7 +15,7 @@ import { createShares } from "../store/shares.ts";
 import type { OpenAccess } from "./access.ts";
 import type { OpenKnowledge } from "./knowledge.ts";
 import type { OpenMcp } from "./mcp.ts";
-import { createOpening } from "./start/opening.ts";
+import { createCapabilityStack } from "./start/opening.ts";
 import type { Store } from "./store.ts";
 import type { OpenUploads } from "./uploads.ts";
 import type { OpenWorkspaces } from "./workspaces.ts";
@@ -57,7 +57,7 @@ export function openPeople(config: Config, deps: PeopleDeps): OpenPeople {
     schedules: runs.schedules,
     collections: deps.knowledge.knowledge.collections,
   });
-  const opening = createOpening(log);
+  const opening = createCapabilityStack(log);
   if (runsJobs) {
     opening.add({ close: retention.begin() });
     opening.add({ close: erasures.begin() });

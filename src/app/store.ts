@@ -6,11 +6,11 @@ import type { Database } from "../store/driver/database.ts";
 import { refuseHalfImported } from "../store/moving/import.ts";
 import { migrate } from "../store/schema/migrate.ts";
 import { ensureSecret, type FileProof, proveFiles } from "../store/installation/data-folder.ts";
-import { closeDataFolder, howToClose, mendedText } from "../store/installation/data-modes.ts";
+import { closeDataFolder, chmodHint, fixedModesText } from "../store/installation/data-modes.ts";
 import { examineDatabase } from "../store/installation/examine.ts";
 import { openDatabase, type DatabaseOptions } from "../store/driver/open.ts";
 import { ensureOwner } from "../store/people/users.ts";
-import { createOpening } from "./start/opening.ts";
+import { createCapabilityStack } from "./start/opening.ts";
 
 export type StoreOptions = {
   readonly log: Log;
@@ -39,13 +39,13 @@ export function postgresOf({ database }: Config): Pick<DatabaseOptions, "url" | 
 
 /** The database of the configuration, migrated, with what every node of it shares. */
 export async function openStore(config: Config, { log, onStep, onFatal }: StoreOptions): Promise<Store> {
-  await using opening = createOpening(log);
+  await using opening = createCapabilityStack(log);
   const database = opening.add(
     await openDatabase({ ...postgresOf(config), dataDirectory: config.data, log, ...(onStep ? { onStep } : {}) }),
   );
   const { mended, open } = closeDataFolder(config.data, { deep: false });
-  if (mended > 0) log.warn({ data: config.data }, mendedText(mended));
-  for (const path of open) log.warn({ path }, howToClose(path));
+  if (mended > 0) log.warn({ data: config.data }, fixedModesText(mended));
+  for (const path of open) log.warn({ path }, chmodHint(path));
   await refuseHalfImported(database.query);
   await migrate(database.maintenance);
   const secret = await ensureSecret(database.query, {

@@ -10,7 +10,7 @@ import { createWorkspaces, type Workspaces } from "../sandbox/workspace/workspac
 import type { Database } from "../store/driver/database.ts";
 import type { FileProof } from "../store/installation/data-folder.ts";
 import { forgetRemovedThread, listRemovedThreads, postponeRemovedThread } from "../store/privacy/removed-threads.ts";
-import { createOpening } from "./start/opening.ts";
+import { createCapabilityStack } from "./start/opening.ts";
 import type { OpenedRooms } from "./rooms.ts";
 import { sandboxLimitsOf } from "./sandbox.ts";
 import type { OpenSpace } from "./space.ts";
@@ -63,7 +63,7 @@ export function openWorkspaces(config: Config, deps: WorkspacesDeps): OpenWorksp
     templateFor: rooms.templateFor,
   });
   const workspaces = withAttachedFiles(withoutUploads, { uploads: uploads.uploads, database: store.database, log });
-  const opening = createOpening(log);
+  const opening = createCapabilityStack(log);
   if (runsJobs && fileProof === "shared") {
     const database = store.database.listing;
     opening.add({ close: beginRemovingFiles(workspaces, { database, log }) });

@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import type { Client } from "../client/client.ts";
 import { answerCommand, askPerson, describeQuestion, type Terminal } from "./ask-person.ts";
 import { brokenPipe, outputClosed } from "./closed-pipe.ts";
-import { createTeller, type OutputPiece, type Teller } from "./run-text.ts";
+import { createRunPrinter, type OutputPiece, type RunPrinter } from "./run-text.ts";
 import { ColloquyError } from "../protocol/base/errors.ts";
 import type { RunEvent } from "../protocol/threads/events.ts";
 import type { RunWithQuestions } from "../protocol/threads/run-shapes.ts";
@@ -52,7 +52,7 @@ export function processOutput(json: boolean, { isOwn }: { readonly isOwn: boolea
 /** Tells a run until its end, or until it waits for somebody who can't be asked here. Returns the exit code. */
 export async function followRun(client: Client, run: FollowedRun, output: FollowOutput): Promise<number> {
   const { id, threadId, turns } = run;
-  const teller = createTeller(id, turns);
+  const teller = createRunPrinter(id, turns);
   for (let { cursor } = run; ;) {
     const last = await tell(client, { id, threadId, cursor }, { output, teller });
     if (last?.event.type === "run-end") return last.event.status === "done" ? exitCodes.done : exitCodes.failed;
@@ -103,7 +103,7 @@ async function tell(
   {
     output: { answer, notes, json, gone, quietMs },
     teller,
-  }: { readonly output: FollowOutput; readonly teller: Teller },
+  }: { readonly output: FollowOutput; readonly teller: RunPrinter },
 ): Promise<
   { readonly event: Extract<RunEvent, { type: "run-end" | "run-wait" }>; readonly cursor: string } | undefined
 > {

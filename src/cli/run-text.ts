@@ -4,7 +4,7 @@ import { textOf } from "../protocol/threads/items.ts";
 /** Of the answer a piece as it comes, the end of such a message, or a whole one; what is done beside it; how something ended. */
 export type OutputPiece = { readonly kind: "text" | "break" | "line" | "activity" | "outcome"; readonly text: string };
 
-export type Teller = {
+export type RunPrinter = {
   /** It belongs to the run: is its own, or of a turn of a room's member within it. */
   readonly isOf: (event: RunEvent) => boolean;
   readonly tell: (event: RunEvent) => readonly OutputPiece[];
@@ -14,7 +14,7 @@ export type Teller = {
  * A run in words. In a room each message begins with its speaker; of those who speak at the same time one is told as it speaks,
  * the others when they have spoken. `turns`: those that began before, by their runs.
  */
-export function createTeller(root: string, turns: ReadonlyMap<string, string> = new Map()): Teller {
+export function createRunPrinter(root: string, turns: ReadonlyMap<string, string> = new Map()): RunPrinter {
   const speakers = new Map(turns);
   /** The turn that is told as it speaks. */
   let speaking: string | undefined;

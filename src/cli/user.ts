@@ -57,7 +57,7 @@ const verbs: Readonly<Record<string, UserCommand>> = {
       return console.log(`Password of ${name} changed; logged out everywhere`);
     }
     console.error(`${name} can set a new password with this link, once, until ${link.expiresAt}:`);
-    console.log(placeOf(config, link));
+    console.log(serverAddress(config, link));
   },
   disable: (users, name) => setDisabled(users, name, true),
   enable: (users, name) => setDisabled(users, name, false),
@@ -116,7 +116,7 @@ export async function user([verb = "", subject]: readonly string[], options: Use
 }
 
 /** Where the server will be reached, also while it is this command that answers. */
-function placeOf({ server }: Config, { url, token }: { readonly url: string; readonly token: string }): string {
+function serverAddress({ server }: Config, { url, token }: { readonly url: string; readonly token: string }): string {
   if (server.publicUrl === undefined && server.port === 0) return url;
   return `${server.publicUrl ?? `http://localhost:${server.port}`}${server.basePath}/reset#${token}`;
 }

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { keysOf, nodesAt, pathText } from "./tree.ts";
 import type { ConfigSources, ConfigPath, ConfigProblem, SchemaNode } from "./tree.ts";
-import { nearNames } from "../protocol/base/near-names.ts";
+import { similarNames } from "../protocol/base/near-names.ts";
 
 type Issue = z.core.$ZodIssue;
 
@@ -37,7 +37,7 @@ export function originOf(gathered: Pick<ConfigSources, "origins">, path: ConfigP
 
 /** `; did you mean …?` for a slip of the pen, else what is known; each name with `before` in front. */
 export function suggestion(name: string, known: readonly string[], before = ""): string {
-  const [near] = nearNames(name, known, 1);
+  const [near] = similarNames(name, known, 1);
   if (near !== undefined) return `; did you mean ${before}${near}?`;
   return known.length > 0 ? `; known here: ${known.map((each) => before + each).join(", ")}` : "";
 }

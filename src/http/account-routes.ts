@@ -13,7 +13,7 @@ import { addOwnKey, changeOwnKey, listOwnKeys, revokeOwnKey } from "./routes/acc
 import { beginOidc, connectOidc, finishOidc } from "./routes/account/oidc.ts";
 import { logInPage, resetPage, setUpPage, signUpPage } from "./routes/account/pages.ts";
 import { endLogin, endOtherLogins, listLogins } from "./routes/account/logins.ts";
-import { enterByCode, makeOpenCode } from "./routes/account/open.ts";
+import { logInByCode, makeOpenCode } from "./routes/account/open.ts";
 import { addMember, deleteGroup, listGroups, listMembers, removeMember, saveGroup } from "./routes/admin/groups.ts";
 import { addKey, addUser, changeUser, listKeys, listUsers, revokeKey } from "./routes/admin/users.ts";
 import { invite, listInvites, logUserOut, resetUser, withdrawInvite } from "./routes/admin/user-links.ts";
@@ -32,7 +32,7 @@ export const accountRoutes: readonly EndpointRoute[] = [
   ["POST", "/api/auth/logout", logOut],
   ["GET", "/api/auth/me", me],
   ["POST", "/api/auth/open-codes", makeOpenCode],
-  ["POST", "/api/auth/open", enterByCode],
+  ["POST", "/api/auth/open", logInByCode],
   ["POST", "/api/auth/password", changePassword],
   ["POST", "/api/auth/reset", resetPassword],
   ["GET", "/api/auth/sessions", listLogins],

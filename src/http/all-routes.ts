@@ -65,7 +65,7 @@ import {
 } from "./routes/admin/retention.ts";
 import { erasePerson, getErasure, listErasures } from "./routes/admin/erasures.ts";
 import { exportOwnData, exportPerson } from "./routes/account/personal-data.ts";
-import { bringResults } from "./routes/runs/results.ts";
+import { addResults } from "./routes/runs/results.ts";
 import {
   cancelRun,
   forkRun,
@@ -219,7 +219,7 @@ const routes: readonly EndpointRoute[] = [
   ["GET", "/api/runs/:id/events", followRun],
   ["GET", "/api/runs/:id/questions", listQuestionsOfRun],
   ["POST", "/api/runs/:id/decisions/:item", decide],
-  ["POST", "/api/runs/:id/results", bringResults],
+  ["POST", "/api/runs/:id/results", addResults],
   ["GET", "/api/questions", listQuestions],
   ["GET", "/api/grants", listGrants],
   ["DELETE", "/api/grants/:id", removeGrant],

@@ -6,7 +6,7 @@ import { existingCollections } from "../store/knowledge/collections.ts";
 import { filesOfDocuments, getDocument } from "../store/knowledge/documents.ts";
 import { type Collections, type CollectionsOptions, createCollections } from "./documents/collections.ts";
 import { createDocumentFiles } from "./documents/document-files.ts";
-import { createDocuments, type Documents, textOf } from "./documents/documents.ts";
+import { createDocuments, type Documents, readDocumentText } from "./documents/documents.ts";
 import { createEmbedders, type EmbedOptions } from "./embedding/embedders.ts";
 import { createDocumentReader } from "./documents/read-document.ts";
 import { type IngestQueue, startIngestQueue } from "./documents/ingest-queue.ts";
@@ -81,7 +81,7 @@ export async function createKnowledge(options: KnowledgeOptions): Promise<Knowle
     documents,
     documentBytes,
     embedder: async (model, signal) => (model === "none" ? undefined : embedders.get(model, signal)),
-    readDocumentText: async (id) => textOf(files, await getDocument(database.query, id)),
+    readDocumentText: async (id) => readDocumentText(files, await getDocument(database.query, id)),
     async sweep() {
       try {
         await collections.finishRemovals();

@@ -8,7 +8,7 @@ import { NotFound } from "../protocol/base/errors.ts";
 import type { Query } from "../protocol/agents/tools.ts";
 import type { Runs } from "../run/runs.ts";
 import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
-import { saidIn, threadsSpokenIn } from "../store/privacy/personal-items.ts";
+import { messagesInThread, threadsSpokenIn } from "../store/privacy/personal-items.ts";
 import { filesOfPerson, pagesOfPerson, personalAccount, personalRows } from "../store/privacy/personal-rows.ts";
 import { findUser } from "../store/people/users.ts";
 import { publicItem } from "../protocol/threads/public-views.ts";
@@ -53,7 +53,7 @@ async function* partsOf(
   ))
     for (const { id } of threads) yield* threadParts(sources, userId, String(id));
   for (const threadId of await threadsSpokenIn(query, userId, name))
-    yield* numbered(`said-elsewhere/${threadId}`, saidIn(query, userId, { name, threadId }));
+    yield* numbered(`said-elsewhere/${threadId}`, messagesInThread(query, userId, { name, threadId }));
   for await (const { kind, id, name: fileName, file } of filesOfPerson(query, userId))
     yield* storedFile(sources.placeOf(kind, file), `${kind}/${id}/${plainName(fileName)}`);
 }

@@ -45,7 +45,7 @@ anyRunDatabase((suite) => {
     await assert.rejects(rooms.say(ada, id, { message: { content: "hi" } }), { code: "room_kind_gone" });
     await assert.rejects(rooms.say(ada, composed.id, { message: { content: "hi" } }), { code: "room_agent_gone" });
     assert.equal((await rooms.change(ada, id, { title: "Old" })).title, "Old");
-    const items = await service.runs.listItems(await rooms.asOwner(ada, id), id, {});
+    const items = await service.runs.listItems(await rooms.ownerOf(ada, id), id, {});
     assert.ok(items.some(({ author }) => author === "one"));
     await rooms.remove(ada, id);
     const mended = await rooms.change(ada, composed.id, { members: ["right"] });

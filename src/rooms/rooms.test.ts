@@ -162,7 +162,7 @@ anyRunDatabase((suite) => {
       () => rooms.say(stranger, id, { message: { content: "hi" } }),
       () => rooms.interrupt(stranger, id),
       () => rooms.decide(stranger, id, answer),
-      () => rooms.asOwner(stranger, id),
+      () => rooms.ownerOf(stranger, id),
       () => rooms.join(stranger, id),
     ])
       await assert.rejects(refused, { status: 404 });

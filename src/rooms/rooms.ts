@@ -63,7 +63,7 @@ export type Rooms = {
     answer: { readonly questionId: string; readonly input: RunDecision },
   ): Promise<void>;
   /** As its owner sees the thread: for reading what a member may read. */
-  asOwner(caller: Caller, id: string): Promise<Caller>;
+  ownerOf(caller: Caller, id: string): Promise<Caller>;
 };
 
 export type RoomsDeps = {
@@ -328,7 +328,7 @@ export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
       const decision = isOwn ? input : once;
       await runs.decide(decideAuthority(caller, room, asker.userId), asker.run, { questionId, input: decision });
     },
-    async asOwner(caller, id) {
+    async ownerOf(caller, id) {
       const { ownerId } = await find(caller, id);
       return ownerAuthority(caller, ownerId);
     },

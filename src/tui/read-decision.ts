@@ -41,7 +41,7 @@ export function readAnswer(body: QuestionBody, text: string): DecisionReading | 
       return isWord(letter, "no") ? { decision: "stop" } : undefined;
     case "unknown":
       return letter === "done" || letter === "failed" || letter === "retry"
-        ? { decision: letter, ...textOf(rest.join(" ")) }
+        ? { decision: letter, ...reasonField(rest.join(" ")) }
         : undefined;
     case "provider":
       if (isWord(letter, "now") || letter === "retry") return { decision: "retry" };
@@ -67,7 +67,7 @@ function readApproval(
   rest: string,
 ): DecisionReading | undefined {
   const seen = argumentsHash === undefined ? {} : { argumentsHash };
-  if (isWord(letter, "no")) return { decision: "deny", ...textOf(rest) };
+  if (isWord(letter, "no")) return { decision: "deny", ...reasonField(rest) };
   if (rest !== "") return undefined;
   if (isWord(letter, "yes")) return { decision: "allow", ...seen };
   if (isWord(letter, "always"))
@@ -81,7 +81,7 @@ function isWord(typed: string, word: string): boolean {
   return typed === word || typed === word[0];
 }
 
-function textOf(text: string): { text?: string } {
+function reasonField(text: string): { text?: string } {
   return text === "" ? {} : { text };
 }
 

@@ -39,15 +39,15 @@ export function Agents() {
         head={[texts.description, words.model, texts.strategy]}
         cells={({ definition, model, warnings }) => [
           <>
-            {textOf(definition?.["description"])}
+            {settingText(definition?.["description"])}
             {warnings.map((warning) => (
               <Note key={warning}>
                 <span title={warning}>{firstSentence(warning)}</span>
               </Note>
             ))}
           </>,
-          model ?? textOf(definition?.["model"]),
-          textOf(definition?.["strategy"]),
+          model ?? settingText(definition?.["model"]),
+          settingText(definition?.["strategy"]),
         ]}
         actions={({ id }, show) => (
           <>
@@ -72,7 +72,7 @@ export function Agents() {
 /** Behind it there may be a long list of what there is instead. */
 const firstSentence = (text: string) => /^.*?\.(?= )/.exec(text)?.[0] ?? text;
 
-function textOf(value: unknown): string {
+function settingText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 

@@ -87,7 +87,7 @@ export function ConnectModel({ known, onSaved, onClose }: ConnectProps) {
         />
         <TextField label={texts.key} type="password" value={apiKey} onChange={setApiKey} />
       </Form>
-      {found && <Found found={found} onChoose={setChosen} />}
+      {found && <FoundModelList found={found} onChoose={setChosen} />}
     </section>
   );
 }
@@ -113,7 +113,7 @@ type FoundModelsProps = {
   readonly onChoose: (model: string) => void;
 };
 
-function Found({ found: { provider, models, reach, wantsKey, tried }, onChoose }: FoundModelsProps) {
+function FoundModelList({ found: { provider, models, reach, wantsKey, tried }, onChoose }: FoundModelsProps) {
   if (wantsKey) return <Problem text={texts.wantsKey} />;
   if (provider === null || models.length === 0)
     return (

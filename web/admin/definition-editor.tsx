@@ -3,10 +3,10 @@ import type { DefinedView } from "../../src/protocol/agents/definitions.ts";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import type { DefinitionDraft, KindClient } from "../../src/client/definitions.ts";
 import { commandLineOf } from "../../src/protocol/agents/command-line.ts";
-import { sure } from "../parts/confirm.tsx";
+import { confirmAction } from "../parts/confirm.tsx";
 import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
-import { definitionOf, type FieldSpec, writtenOf, type DefinitionForm } from "./definition-fields.ts";
+import { definitionOf, type FieldSpec, definitionForm, type DefinitionForm } from "./definition-fields.ts";
 import { Act } from "../parts/act.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
@@ -36,7 +36,7 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
   const { section, kind, fields, entry, draft, onSaved, onClose, closeName = words.cancel, tryIt, children } = props;
   const [id, setId] = useState(entry?.id ?? draft?.id ?? "");
   const [written, setWritten] = useState<DefinitionForm>(() =>
-    writtenOf(entry?.definition ?? draft?.definition ?? {}, fields),
+    definitionForm(entry?.definition ?? draft?.definition ?? {}, fields),
   );
   // Of what is written here, though the list is read again. What is built in has none: saving defines one in its place.
   const [revision] = useState(entry?.revision ?? undefined);
@@ -53,7 +53,7 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
     const given = read();
     const confirm = commandLineOf(kinds[section], given.definition);
     if (confirm === undefined) return given;
-    const isSure = await sure({ title: texts.runsProgram, text: confirm, action: texts.runIt, isGrave: true });
+    const isSure = await confirmAction({ title: texts.runsProgram, text: confirm, action: texts.runIt, isGrave: true });
     return isSure ? { ...given, confirm } : undefined;
   };
   async function save(): Promise<void> {

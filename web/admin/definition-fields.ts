@@ -15,11 +15,11 @@ export type FieldSpec = {
 /** As it stands in the form: a text for each field, and all else of the definition as JSON. */
 export type DefinitionForm = { readonly values: Readonly<Record<string, string>>; readonly rest: string };
 
-export function writtenOf(definition: Definition, fields: readonly FieldSpec[]): DefinitionForm {
+export function definitionForm(definition: Definition, fields: readonly FieldSpec[]): DefinitionForm {
   const values: Record<string, string> = {};
   const rest: Record<string, unknown> = { ...definition };
   for (const { key, kind } of fields) {
-    const text = textOf(definition[key], kind);
+    const text = fieldText(definition[key], kind);
     // What the field could not say whole stays in the JSON.
     if (text === undefined) continue;
     values[key] = text;
@@ -41,7 +41,7 @@ export function definitionOf({ values, rest }: DefinitionForm, fields: readonly 
   return definition;
 }
 
-function textOf(value: unknown, kind: FieldKind): string | undefined {
+function fieldText(value: unknown, kind: FieldKind): string | undefined {
   if (value === undefined || value === null) return "";
   if (kind === "words") return isTexts(value) ? value.join("\n") : undefined;
   if (kind === "pairs") return pairsText(value);

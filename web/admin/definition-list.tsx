@@ -12,7 +12,7 @@ import { State } from "../parts/state.tsx";
 import { Act } from "../parts/act.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import { sure } from "../parts/confirm.tsx";
+import { confirmAction } from "../parts/confirm.tsx";
 
 const texts = adminWords.definitions;
 
@@ -128,7 +128,7 @@ function Row<View extends DefinedView>({ view, cells, actions, kind, onChange }:
             {revision !== null && (
               <Act
                 name={`${words.delete}: ${id}`}
-                isSure={() => sure({ ...texts.deleteSure(id), action: words.delete })}
+                isSure={() => confirmAction({ ...texts.deleteSure(id), action: words.delete })}
                 onAct={() => remove(false)}
               >
                 {words.delete}

@@ -11,7 +11,7 @@ import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import { sure } from "../parts/confirm.tsx";
+import { confirmAction } from "../parts/confirm.tsx";
 
 const texts = adminWords.groups;
 /** Of all accounts; what it grants is what each user may. */
@@ -61,7 +61,11 @@ export function Groups() {
                   </button>
                   <Act
                     name={`${id === everyone ? texts.reset : words.delete}: ${id}`}
-                    isSure={id === everyone ? undefined : () => sure({ ...texts.deleteSure(id), action: words.delete })}
+                    isSure={
+                      id === everyone
+                        ? undefined
+                        : () => confirmAction({ ...texts.deleteSure(id), action: words.delete })
+                    }
                     onAct={() => groups.remove(id).then(loaded.reload)}
                   >
                     {id === everyone ? texts.reset : words.delete}

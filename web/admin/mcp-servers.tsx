@@ -6,7 +6,7 @@ import type { FieldSpec } from "./definition-fields.ts";
 import { DefinitionList } from "./definition-list.tsx";
 import { duration, figure, time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/poll.ts";
+import { usePolling } from "../parts/poll.ts";
 import { isAway, mcpServerGrades } from "../parts/mcp-server-grades.ts";
 import { State } from "../parts/state.tsx";
 import { Note } from "../parts/note.tsx";
@@ -28,7 +28,7 @@ const fields: readonly FieldSpec[] = [
 /** Servers of tools: how each is doing, and what it offers. */
 export function McpServers() {
   const loaded = useLoaded("mcp servers", definitions.mcpServers.list);
-  useLookAgain(loaded.data?.some(({ server }) => server?.state === "connecting") ?? false, loaded.reload);
+  usePolling(loaded.data?.some(({ server }) => server?.state === "connecting") ?? false, loaded.reload);
   return (
     <>
       <p className="text-muted">{texts.explain}</p>

@@ -8,7 +8,7 @@ import { adminWords } from "./admin-words.ts";
 import { groups, users } from "./admin-client.ts";
 import { time } from "../parts/format.ts";
 import { type LoadState, useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/poll.ts";
+import { usePolling } from "../parts/poll.ts";
 import { Problem } from "../parts/problem.tsx";
 import { State } from "../parts/state.tsx";
 import { Act } from "../parts/act.tsx";
@@ -16,7 +16,7 @@ import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import { Once } from "../parts/secret-once.tsx";
+import { OneTimeSecretBox } from "../parts/secret-once.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 
 const texts = adminWords.people;
@@ -45,7 +45,7 @@ export function People() {
     <>
       <NewAccount onMade={setTold} onChange={loaded.reload} />
       <Invitations onMade={setTold} />
-      {told && <Once {...told} onClose={() => setTold(undefined)} />}
+      {told && <OneTimeSecretBox {...told} onClose={() => setTold(undefined)} />}
       {ofKeys && <Keys key={ofKeys.id} user={ofKeys} onTold={setTold} />}
       {toErase && (
         <Erase
@@ -235,7 +235,7 @@ function Erase({ user, onBegun }: { readonly user: UserView; readonly onBegun: (
 function Erasures({ of }: { readonly of: LoadState<readonly ErasureView[]> }) {
   const { data = [], reload } = of;
   const isAtWork = data.some(({ doneAt }) => doneAt === null);
-  useLookAgain(isAtWork, reload);
+  usePolling(isAtWork, reload);
   if (data.length === 0) return <Problem text={of.problem} />;
   return (
     <details open={isAtWork}>

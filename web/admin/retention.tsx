@@ -8,7 +8,7 @@ import { Problem } from "../parts/problem.tsx";
 import { Act, useAct } from "../parts/act.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import { sure } from "../parts/confirm.tsx";
+import { confirmAction } from "../parts/confirm.tsx";
 
 const texts = adminWords.retention;
 
@@ -34,7 +34,7 @@ export function Retention() {
           {texts.preview}
         </Act>
         <Act
-          isSure={() => sure({ ...texts.removeSure, action: texts.removeNow })}
+          isSure={() => confirmAction({ ...texts.removeSure, action: texts.removeNow })}
           onAct={async () => {
             const done = await retention.removeNow();
             setTold(

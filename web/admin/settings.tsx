@@ -19,7 +19,7 @@ export function Settings() {
   const shown = loaded.data?.filter(
     ({ path, value, source }) =>
       (!isSetOnly || source !== byDefault) &&
-      `${path} ${textOf(value)} ${source}`.toLowerCase().includes(search.toLowerCase()),
+      `${path} ${settingText(value)} ${source}`.toLowerCase().includes(search.toLowerCase()),
   );
   return (
     <>
@@ -50,7 +50,7 @@ export function Settings() {
                 <code>{path}</code>
               </th>
               <td>
-                <code className="break-all whitespace-pre-wrap">{textOf(value)}</code>
+                <code className="break-all whitespace-pre-wrap">{settingText(value)}</code>
               </td>
               <td className={source === byDefault ? "text-muted" : ""}>
                 {source === byDefault ? texts.byDefault : source}
@@ -63,6 +63,6 @@ export function Settings() {
   );
 }
 
-function textOf(value: unknown): string {
+function settingText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

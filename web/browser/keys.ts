@@ -58,7 +58,7 @@ const reserved = new Set([
 /** What people need for writing and reading. */
 const needed = new Set(["A", "C", "V", "X", "Z", "Y", "Shift+Z", "Shift+V", "F", "R", "Shift+R", "L", "P", "+", "-"]);
 
-export function takenBy(keys: ShortcutKeys): "browser" | "editing" | undefined {
+export function reservedFor(keys: ShortcutKeys): "browser" | "editing" | undefined {
   if (["Tab", "Shift+Tab", "Enter", "Space", "F5", "F11", "F12", "Alt+F4", "Escape"].includes(keys)) return "browser";
   if (!keys.startsWith("Mod+")) return undefined;
   const rest = keys.slice(4);

@@ -1,10 +1,10 @@
-import { kept } from "./stored-choice.ts";
+import { createStoredChoice } from "./stored-choice.ts";
 
 export const languages = ["en", "de"] as const;
 export type Language = (typeof languages)[number];
 
 /** Empty: as the browser is set. */
-export const languageWish = kept("language");
+export const languageChoice = createStoredChoice("language");
 
 /** What the page is in, from its beginning to the next time it is loaded. */
 export const language: Language = chosenLanguage();
@@ -17,12 +17,12 @@ const typedIn = new WeakSet<EventTarget>();
 addEventListener("input", ({ target }) => target && typedIn.add(target));
 
 // Another tab has chosen: this one follows at once, unless something is being written in it.
-languageWish.onChange(() => {
+languageChoice.onChange(() => {
   if (chosenLanguage() !== language && !hasTypedText()) location.reload();
 });
 
 function chosenLanguage(): Language {
-  const wished = languageWish.get();
+  const wished = languageChoice.get();
   return languages.find((each) => each === wished) ?? (navigator.language.startsWith("de") ? "de" : "en");
 }
 

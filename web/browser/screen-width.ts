@@ -1,8 +1,8 @@
 import { useSyncExternalStore } from "react";
-import { kept } from "./stored-choice.ts";
+import { createStoredChoice } from "./stored-choice.ts";
 
 /** Empty: shown beside the view, where there is room; `closed`. */
-export const listChoice = kept("list");
+export const listChoice = createStoredChoice("list");
 
 /** Whether two columns fit. */
 export const useIsWide = whether("(min-width: 768px)");

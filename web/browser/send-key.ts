@@ -1,7 +1,7 @@
-import { kept } from "./stored-choice.ts";
+import { createStoredChoice } from "./stored-choice.ts";
 
 /** Empty: Enter sends; `ctrl`: Ctrl+Enter does. */
-export const sendKey = kept("send");
+export const sendKey = createStoredChoice("send");
 
 /** As assistant-ui calls it. */
 export function useSubmitMode(): "enter" | "ctrlEnter" {

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useSyncExternalStore } from "react";
-import { kept } from "./stored-choice.ts";
+import { createStoredChoice } from "./stored-choice.ts";
 import { isPlain, keysOf, type ShortcutKeys } from "./keys.ts";
 
 /**
@@ -38,7 +38,7 @@ export type Shortcuts = {
 };
 
 /** Only what differs from the defaults. */
-const store = kept("shortcuts");
+const store = createStoredChoice("shortcuts");
 let known = { text: "", shortcuts: parse("") };
 
 function shortcutsNow(): Shortcuts {

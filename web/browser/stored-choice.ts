@@ -11,7 +11,7 @@ export type StoredChoice = {
 };
 
 /** Empty until something is chosen. Where a browser keeps nothing for us, it holds until the page is left. */
-export function kept(name: string): StoredChoice {
+export function createStoredChoice(name: string): StoredChoice {
   const key = `colloquy-${name}`;
   const listeners = createListeners();
   let value = read(key);

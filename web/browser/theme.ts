@@ -1,9 +1,9 @@
-import { kept } from "./stored-choice.ts";
+import { createStoredChoice } from "./stored-choice.ts";
 
 const themes = ["", "light", "dark"] as const;
 
 /** Empty: as the system is. */
-export const theme = kept("theme");
+export const theme = createStoredChoice("theme");
 
 const system = matchMedia("(prefers-color-scheme: dark)");
 theme.onChange(show);

@@ -7,13 +7,13 @@ import type { Answerers } from "../conversation/models-store.ts";
 import { talkWords } from "../conversation/talk-words.ts";
 import "./talk.css";
 
-type AnswererProps = AnswererChoice & {
+type AgentPickerProps = AnswererChoice & {
   readonly answerers: Answerers;
   readonly onChoose: (change: Partial<AnswererChoice>) => void;
 };
 
 /** Who answers, and with which model: how each does is said beside it. */
-export function Answerer({ agent, model, answerers: { agents, models }, onChoose }: AnswererProps) {
+export function AgentPicker({ agent, model, answerers: { agents, models }, onChoose }: AgentPickerProps) {
   const own = agents.find(({ id }) => id === agent)?.model ?? "";
   return (
     <>

@@ -1,23 +1,23 @@
 import { useEffect } from "react";
-import { useLookAgain } from "../parts/poll.ts";
+import { usePolling } from "../parts/poll.ts";
 import { useQuery } from "../page/path.ts";
 import { words } from "../words/words.ts";
-import { lookAtWaiting, openConversation, useConversation } from "../conversation/conversation-store.ts";
+import { refreshOpenQuestions, openConversation, useConversation } from "../conversation/conversation-store.ts";
 import { AttachButton, AttachmentTiles, DropZone } from "./attachments.tsx";
 import { useAttachments } from "./attachment-store.ts";
-import { Answerer } from "./answerer.tsx";
+import { AgentPicker } from "./answerer.tsx";
 import { useChoice } from "../conversation/answerer-choice.ts";
 import { Composer } from "./composer.tsx";
 import { ConversationHead } from "./conversation-head.tsx";
 import { DraftKeeper, useDraftPlace } from "../conversation/drafts.tsx";
-import { dismissNews, lookAtModels, useAnswerers } from "../conversation/models-store.ts";
+import { dismissNews, refreshModels, useAnswerers } from "../conversation/models-store.ts";
 import { Notes, Status } from "./notes.tsx";
 import { OutgoingTurn } from "./outgoing.tsx";
 import { ConversationRuntime, textOfTurn } from "./runtime.tsx";
-import { TalkContext, useSteady } from "./talk-actions.ts";
-import { useTalking } from "./send-message.ts";
+import { TalkContext, useStableCallback } from "./talk-actions.ts";
+import { useComposerActions } from "./send-message.ts";
 import { ThreadView } from "./thread.tsx";
-import { lookAround } from "../threads/waiting-threads.ts";
+import { checkWaiting } from "../threads/waiting-threads.ts";
 import { threadsChanged, useThread } from "../threads/threads-store.ts";
 import { endOfTurn } from "../conversation/turn-end.ts";
 import { Welcome } from "./welcome.tsx";
@@ -36,24 +36,24 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
   const choice = useChoice({ threadId, agents: answerers.agents, begunFor: thread?.agent });
   const place = useDraftPlace(threadId);
   const attachments = useAttachments(place);
-  const talk = useTalking({ threadId, conversation, choice, attachments, place });
+  const talk = useComposerActions({ threadId, conversation, choice, attachments, place });
 
   const item = useQuery().get("item") ?? undefined;
   useEffect(() => void openConversation(threadId, item), [threadId, item]);
 
   const isBusy = working.length > 0;
-  const steady = useSteady(talk, isBusy);
+  const steady = useStableCallback(talk, isBusy);
   const { stop, answerAgain } = talk.actions;
   useChatShortcuts({ turns, head, isWorking: isBusy, stop, answerAgain });
   const hasFailed = endOfTurn(turns.at(-1)?.blocks ?? []) === "failed";
   useEffect(() => {
-    if (hasFailed) void lookAtModels();
+    if (hasFailed) void refreshModels();
   }, [hasFailed]);
   // What came or went was told here; elsewhere it would only be in the way.
   useEffect(() => dismissNews, [threadId]);
-  useLookAgain(isBusy, () => void lookAtWaiting(), 3000);
+  usePolling(isBusy, () => void refreshOpenQuestions(), 3000);
   // The list shows at once what happens here.
-  useEffect(() => void lookAround(), [isBusy, open.length]);
+  useEffect(() => void checkWaiting(), [isBusy, open.length]);
   // At its end it is the one used last, and was seen.
   useEffect(() => (isBusy ? threadsChanged : undefined), [isBusy]);
 
@@ -99,7 +99,7 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
                   tools={
                     <>
                       <AttachButton onChoose={attachments.add} />
-                      <Answerer {...choice} answerers={answerers} onChoose={choice.choose} />
+                      <AgentPicker {...choice} answerers={answerers} onChoose={choice.choose} />
                     </>
                   }
                 />

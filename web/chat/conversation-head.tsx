@@ -14,10 +14,10 @@ import {
 import { useRef, useState } from "react";
 import type { ThreadView } from "../../src/protocol/threads/threads.ts";
 import { Menu } from "../parts/menu.tsx";
-import { sure } from "../parts/confirm.tsx";
-import { fromHere, goTo, pathNow } from "../page/path.ts";
+import { confirmAction } from "../parts/confirm.tsx";
+import { navigateUnlessLeft, goTo, pathNow } from "../page/path.ts";
 import { base, client } from "../page/server.ts";
-import { putAway } from "../threads/archive.ts";
+import { archiveWithUndo } from "../threads/archive.ts";
 import { TitleField } from "../threads/title-field.tsx";
 import { archiveThread, forkThread, removeThread, renameThread, useThread } from "../threads/threads-store.ts";
 import { ViewHead } from "../page/view-head.tsx";
@@ -42,7 +42,7 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
   const tell = (work: Promise<unknown>) => void work.catch(onFail);
 
   async function fork(): Promise<void> {
-    const leadOn = fromHere();
+    const leadOn = navigateUnlessLeft();
     leadOn(`/chat/${await forkThread(threadId)}`);
   }
 
@@ -85,14 +85,14 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
       { name: talkWords.saveMarkdown, icon: FileDown, href: file("markdown") },
       { name: talkWords.saveJson, icon: Braces, href: file("json") },
       archivedAt === null
-        ? { name: talkWords.archive, icon: Archive, onChoose: () => tell(putAway(id)) }
+        ? { name: talkWords.archive, icon: Archive, onChoose: () => tell(archiveWithUndo(id)) }
         : { name: talkWords.bringBack, icon: ArchiveRestore, onChoose: () => tell(archiveThread(id, false)) },
       { name: words.delete, icon: Trash2, isGrave: true, onChoose: () => tell(remove(id)) },
     ];
   }
 
   async function remove(id: string): Promise<void> {
-    if (!(await sure({ ...words.deleteSure(title), action: words.delete }))) return;
+    if (!(await confirmAction({ ...words.deleteSure(title), action: words.delete }))) return;
     await removeThread(id);
     if (pathNow() === `/chat/${id}`) goTo("/");
   }

@@ -6,12 +6,12 @@ import { PageLink } from "../parts/page-link.tsx";
 import { words } from "../words/words.ts";
 import { useConnection } from "../conversation/connection-store.ts";
 import { LostConnection } from "../conversation/connection-state.tsx";
-import { openAgain, type ConversationState } from "../conversation/conversation-store.ts";
+import { reopenConversation, type ConversationState } from "../conversation/conversation-store.ts";
 import { dismissNews, type ModelNews } from "../conversation/models-store.ts";
 import { talkWords } from "../conversation/talk-words.ts";
 import { endOfTurn } from "../conversation/turn-end.ts";
 import type { ComposerActions } from "./send-message.ts";
-import { Ticking } from "../conversation/elapsed-time.tsx";
+import { ElapsedTime } from "../conversation/elapsed-time.tsx";
 import type { Turn } from "../conversation/turns.ts";
 
 type NotesProps = {
@@ -50,7 +50,7 @@ export function Notes({ conversation, agent, talk }: NotesProps) {
       {isBroken && (
         <div className="flex flex-wrap gap-3">
           {!isGone && (
-            <button type="button" className="button" onClick={() => void openAgain()}>
+            <button type="button" className="button" onClick={() => void reopenConversation()}>
               {words.tryAgain}
             </button>
           )}
@@ -210,7 +210,7 @@ function Silence({ text, since, look }: SilenceProps) {
       {isLong && (
         <>
           {text}
-          <Ticking since={since ?? begun} />
+          <ElapsedTime since={since ?? begun} />
         </>
       )}
     </p>

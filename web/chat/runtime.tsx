@@ -32,8 +32,8 @@ export function ConversationRuntime({ turns, head, isRunning, children, ...actio
   const runtime = useExternalStoreRuntime({
     messageRepository: repository,
     isRunning,
-    onNew: (message) => actions.send(textOf(message)),
-    onEdit: (message) => actions.edit(textOf(message), message.sourceId ?? ""),
+    onNew: (message) => actions.send(appendedText(message)),
+    onEdit: (message) => actions.edit(appendedText(message), message.sourceId ?? ""),
     onReload: (parent) => actions.answerAgain(parent ?? ""),
     onCancel: actions.stop,
     setMessages: (messages: readonly ThreadMessage[]) => {
@@ -44,8 +44,8 @@ export function ConversationRuntime({ turns, head, isRunning, children, ...actio
     queue: {
       items: [],
       steerItems: [],
-      enqueue: (message) => void actions.send(textOf(message)),
-      steer: (message) => void actions.send(textOf(message)),
+      enqueue: (message) => void actions.send(appendedText(message)),
+      steer: (message) => void actions.send(appendedText(message)),
       move: () => undefined,
       edit: () => undefined,
       remove: () => undefined,
@@ -83,7 +83,7 @@ function messageOf(turn: Turn): RuntimeMessage {
   return message;
 }
 
-function textOf({ content }: AppendMessage): string {
+function appendedText({ content }: AppendMessage): string {
   return content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 

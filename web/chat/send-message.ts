@@ -1,24 +1,24 @@
 import { useState } from "react";
 import type { PendingView } from "../../src/protocol/threads/threads.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
-import { fromHere, goTo, pathNow } from "../page/path.ts";
+import { navigateUnlessLeft, goTo, pathNow } from "../page/path.ts";
 import { client, reasonOf } from "../page/server.ts";
-import { lookAround } from "../threads/waiting-threads.ts";
+import { checkWaiting } from "../threads/waiting-threads.ts";
 import { threadClient } from "../threads/thread-client.ts";
 import { forkThread, threadsChanged } from "../threads/threads-store.ts";
 import type { Attachments } from "./attachment-store.ts";
-import { answerLost, attemptOf, hasArrived, mayHaveHappened } from "../conversation/outgoing-message.ts";
+import { answerLost, attemptOf, hasArrived, mayHaveArrived } from "../conversation/outgoing-message.ts";
 import { type AnswererChoice, keepChoice } from "../conversation/answerer-choice.ts";
 import {
   beginConversation,
   type ConversationState,
   failedIn,
   forgetFailure,
-  lookAtWaiting,
+  refreshOpenQuestions,
   showEnd,
-  takeBack,
+  withdrawMessage,
 } from "../conversation/conversation-store.ts";
-import { giveBack } from "../conversation/drafts.tsx";
+import { restoreDraft } from "../conversation/drafts.tsx";
 import type { ConversationActions } from "./runtime.tsx";
 import { sendMode } from "./send-mode.tsx";
 import { type OutgoingMessage, useOutgoing } from "./outgoing.tsx";
@@ -52,7 +52,13 @@ export type ComposerActions = Pick<TalkActions, "fork" | "saveEdit"> & {
 type SendTarget = { readonly instead?: string; readonly agent?: string };
 
 /** What is done with a conversation. What was typed is never lost: what can't be sent comes back. */
-export function useTalking({ threadId, conversation, choice, attachments, place }: TalkingInput): ComposerActions {
+export function useComposerActions({
+  threadId,
+  conversation,
+  choice,
+  attachments,
+  place,
+}: TalkingInput): ComposerActions {
   const [unsent, setUnsent] = useState<{ readonly threadId: string | undefined; readonly why: string }>();
   const [outgoing, setOutgoing] = useOutgoing(conversation, threadId);
   const { working, turns } = conversation;
@@ -65,7 +71,7 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
     showEnd();
     setUnsent(undefined);
     const back = (why: string) => {
-      giveBack({ threadId, place }, text);
+      restoreDraft({ threadId, place }, text);
       setUnsent({ threadId, why });
     };
     const taken = instead === undefined ? attachments.take() : [];
@@ -94,7 +100,7 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
       if (threadId === undefined) {
         // Nothing was said in it: it must not stand in the list.
         await sending.catch(async (error: unknown) => {
-          if (!mayHaveHappened(error)) await client.deleteThread(id).catch(() => undefined);
+          if (!mayHaveArrived(error)) await client.deleteThread(id).catch(() => undefined);
           throw error;
         });
         keepChoice(id, { ...choice, agent });
@@ -108,13 +114,13 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
       answerLost(undefined);
       setMine({ ...message, of: [id], run: run.id });
       if (run.pending) {
-        await lookAtWaiting();
+        await refreshOpenQuestions();
         setMine(undefined);
       }
       threadsChanged();
-      void lookAround();
+      void checkWaiting();
     } catch (error) {
-      answerLost(mayHaveHappened(error) ? attempt : undefined);
+      answerLost(mayHaveArrived(error) ? attempt : undefined);
       attachments.giveBack(taken);
       setMine(undefined);
       back(reasonOf(error));
@@ -126,12 +132,12 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
     fail,
     outgoing,
     begin: (text, agent) => send(text, agent === "" ? {} : { agent }),
-    takeBack: (run) => takeBack(run).catch(fail),
+    takeBack: (run) => withdrawMessage(run).catch(fail),
     async editQueued({ id: run, text, files }) {
       try {
-        await takeBack(run);
+        await withdrawMessage(run);
         attachments.giveBack(files.map(({ id, name, mediaType }) => ({ key: id, id, name, type: mediaType, part: 1 })));
-        giveBack({ threadId, place }, text);
+        restoreDraft({ threadId, place }, text);
       } catch (error) {
         fail(error);
       }
@@ -139,7 +145,7 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
     async fork(turn) {
       const item = lastItemOf(turn);
       if (threadId === undefined || item === undefined) return;
-      const leadOn = fromHere();
+      const leadOn = navigateUnlessLeft();
       try {
         const id = await forkThread(threadId, item);
         keepChoice(id, { agent: choice.agent, model: choice.model });

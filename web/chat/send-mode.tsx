@@ -1,8 +1,8 @@
-import { kept } from "../browser/stored-choice.ts";
+import { createStoredChoice } from "../browser/stored-choice.ts";
 import { talkWords } from "../conversation/talk-words.ts";
 
 /** When what is said meanwhile is heard: `queue` after the answer, `steer` at the next step of who works. */
-export const sendMode = kept("send-mode");
+export const sendMode = createStoredChoice("send-mode");
 
 /** Beside the composer while an agent works. */
 export function SendModeSwitch() {

@@ -7,7 +7,7 @@ import { Act } from "../parts/act.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import { Once } from "../parts/secret-once.tsx";
+import { OneTimeSecretBox } from "../parts/secret-once.tsx";
 import { server } from "../page/server.ts";
 import { threadClient } from "../threads/thread-client.ts";
 import { talkWords } from "../conversation/talk-words.ts";
@@ -45,7 +45,7 @@ export function ShareDialog({ threadId, onClose }: { readonly threadId: string; 
           options={[...spans.map((each): [string, string] => [String(each), said.inDays(each)]), ["", said.never]]}
         />
       </Form>
-      {made !== undefined && <Once label={said.made} text={made} onClose={() => setMade(undefined)} />}
+      {made !== undefined && <OneTimeSecretBox label={said.made} text={made} onClose={() => setMade(undefined)} />}
       <Waiting of={links} />
       {links.data?.length === 0 && <p className="text-sm text-muted">{said.none}</p>}
       <ul className="grid gap-2 text-sm">

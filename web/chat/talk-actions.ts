@@ -24,7 +24,10 @@ export const TalkContext = createContext<TalkActions>({
 export const useTalk = () => useContext(TalkContext);
 
 /** The same object as long as nothing else is to be shown: a new one would have all turns rendered with every word that comes. */
-export function useSteady({ fork, saveEdit }: Pick<TalkActions, "fork" | "saveEdit">, isBusy: boolean): TalkActions {
+export function useStableCallback(
+  { fork, saveEdit }: Pick<TalkActions, "fork" | "saveEdit">,
+  isBusy: boolean,
+): TalkActions {
   const latest = useRef({ fork, saveEdit });
   latest.current = { fork, saveEdit };
   return useMemo(

@@ -1,13 +1,13 @@
 import { useState } from "react";
 import type { AgentView } from "../../src/protocol/agents/agents.ts";
-import { kept } from "../browser/stored-choice.ts";
+import { createStoredChoice } from "../browser/stored-choice.ts";
 import { useQuery } from "../page/path.ts";
 
 /** Who is to answer, and with which model; empty: the agent's own. */
 export type AnswererChoice = { readonly agent: string; readonly model: string };
 
 /** What was chosen last in each conversation; the oldest go. */
-const store = kept("choices");
+const store = createStoredChoice("choices");
 const most = 200;
 
 type ChoiceInput = {

@@ -7,7 +7,7 @@ let connection: ConnectionLoss = { lostAt: undefined, backAt: undefined };
 const listeners = createListeners();
 
 /** Told by whoever follows the server. */
-export function connectionChanged(isConnected: boolean): void {
+export function noteConnection(isConnected: boolean): void {
   const now = Date.now();
   connection = isConnected
     ? { lostAt: undefined, backAt: connection.lostAt === undefined ? undefined : now }
@@ -16,7 +16,7 @@ export function connectionChanged(isConnected: boolean): void {
 }
 
 /** Another conversation has a connection of its own. */
-export function connectionForgotten(): void {
+export function resetConnection(): void {
   if (connection.lostAt === undefined && connection.backAt === undefined) return;
   connection = { lostAt: undefined, backAt: undefined };
   listeners.tell();
@@ -32,7 +32,7 @@ export function useConnection(): { readonly lostFor: number | undefined; readonl
     if (lostAt === undefined && backAt === undefined) return undefined;
     setNow(Date.now());
     const timer = setInterval(() => setNow(Date.now()), 1000);
-    const end = backAt === undefined ? undefined : setTimeout(connectionForgotten, toldMs);
+    const end = backAt === undefined ? undefined : setTimeout(resetConnection, toldMs);
     return () => {
       clearInterval(timer);
       clearTimeout(end);

@@ -8,15 +8,23 @@ import { isId } from "../../src/protocol/base/ids.ts";
 import { createListeners } from "../browser/listeners.ts";
 import { client, reasonOf } from "../page/server.ts";
 import { newestOf } from "../parts/log/new-below.ts";
-import { showUnpressed } from "../parts/pause-while-pressed.ts";
+import { renderWhenReleased } from "../parts/pause-while-pressed.ts";
 import { followInTab } from "../parts/tab-stream.ts";
-import { saw } from "../threads/read-marks.ts";
+import { markSeen } from "../threads/read-marks.ts";
 import { threadClient } from "../threads/thread-client.ts";
 import { words } from "../words/words.ts";
-import { connectionChanged, connectionForgotten } from "./connection-store.ts";
+import { noteConnection, resetConnection } from "./connection-store.ts";
 import { prepareMarkdown } from "../markdown/load-markdown.ts";
 import { createLog, type ThreadLog } from "./thread-log.ts";
-import { atEnd, held, newerShown, olderShown, type TurnRange, shownAround, turnsShown } from "./shown-turns.ts";
+import {
+  atEnd,
+  keepFirstTurn,
+  newerShown,
+  olderShown,
+  type TurnRange,
+  shownAround,
+  turnsShown,
+} from "./shown-turns.ts";
 import type { Turn } from "./turns.ts";
 
 export type ConversationState = {
@@ -95,7 +103,7 @@ function changed(event?: RunEvent): void {
     set(seen());
     shownAt = performance.now();
   };
-  const show = () => showUnpressed(showNow);
+  const show = () => renderWhenReleased(showNow);
   const waitMs = isOther ? 0 : shownAt + paintMs - performance.now();
   if (document.visibilityState !== "visible") setTimeout(show, 100);
   else if (waitMs > 0) setTimeout(() => requestAnimationFrame(show), waitMs);
@@ -140,7 +148,7 @@ export async function openConversation(threadId: string | undefined, item?: stri
 
 function begin(threadId: string | undefined): AbortSignal {
   following.abort();
-  connectionForgotten();
+  resetConnection();
   following = new AbortController();
   log = createLog(threadId);
   shown = atEnd;
@@ -158,17 +166,17 @@ async function read(threadId: string, signal: AbortSignal, item?: string): Promi
     if (signal.aborted) return;
     const live = runs.filter(({ status }) => status === "running" || status === "waiting");
     log.tell((turns) => turns.conversation.atWork(live));
-    void lookAtWaiting();
+    void refreshOpenQuestions();
     for (const { id, status } of live) if (status === "waiting") await learnQuestions(id, signal);
     // The shown branch may have begun where nothing was read.
     while (log.turns().head() === null && log.hasOlder()) await log.readOlder(signal);
     if (signal.aborted) return;
-    shown = held(log.turns(), atEnd);
+    shown = keepFirstTurn(log.turns(), atEnd);
     isOther = true;
     if (item !== undefined) await showItem(item);
     if (signal.aborted) return;
     set({ ...seen(), isLoading: false, isReading: false });
-    saw(threadId, Number(cursor));
+    markSeen(threadId, Number(cursor));
     void follow(threadId, cursor, signal);
   } catch (error) {
     if (!signal.aborted) set({ isLoading: false, ...brokenBy(error) });
@@ -176,7 +184,7 @@ async function read(threadId: string, signal: AbortSignal, item?: string): Promi
 }
 
 /** After it could not be read. */
-export async function openAgain(): Promise<void> {
+export async function reopenConversation(): Promise<void> {
   const { threadId } = state;
   if (threadId === undefined) return;
   const signal = begin(threadId);
@@ -194,12 +202,12 @@ async function follow(threadId: string, cursor: string, signal: AbortSignal): Pr
   try {
     for await (const { event } of followInTab({
       follow: (options) => client.followThread(threadId, options),
-      options: { cursor, signal, patienceMs: Infinity, onConnection: connectionChanged },
+      options: { cursor, signal, patienceMs: Infinity, onConnection: noteConnection },
       isNeeded: isAtWork,
     })) {
-      if ("seq" in event) saw(threadId, event.seq);
+      if ("seq" in event) markSeen(threadId, event.seq);
       if (!log.apply(event)) return await readAgain(threadId);
-      if (event.type === "run-start" || event.type === "run-end") void lookAtWaiting();
+      if (event.type === "run-start" || event.type === "run-end") void refreshOpenQuestions();
       if (event.type === "run-wait" && event.reason !== "client") await learnQuestions(event.run, signal);
       changed(event);
     }
@@ -280,7 +288,7 @@ async function showMore(
 export function showEnd(): void {
   if (!state.hasNewer) return;
   log.toEnd();
-  shown = held(log.turns(), atEnd);
+  shown = keepFirstTurn(log.turns(), atEnd);
   set(seen());
 }
 
@@ -298,7 +306,7 @@ async function showItem(item: string): Promise<void> {
 }
 
 /** Also of a delegated run, whose thread is not followed. */
-export async function decideHere(question: BlockOf<"question">, input: DecisionInput): Promise<void> {
+export async function decideQuestion(question: BlockOf<"question">, input: DecisionInput): Promise<void> {
   await client.decide({ id: question.id, runId: question.run }, input);
   log.tell((turns) => turns.conversation.decided(question.key, input.decision));
   changed();
@@ -307,7 +315,7 @@ export async function decideHere(question: BlockOf<"question">, input: DecisionI
 let lastLook = 0;
 
 /** What waits is told by no event: looked up where it may have changed. A list that was overtaken by a later look is not shown. */
-export async function lookAtWaiting(): Promise<void> {
+export async function refreshOpenQuestions(): Promise<void> {
   const { threadId } = state;
   if (threadId === undefined) return;
   const { signal } = following;
@@ -322,7 +330,7 @@ export async function lookAtWaiting(): Promise<void> {
 }
 
 /** Taken back before its turn came. */
-export async function takeBack(run: string): Promise<void> {
+export async function withdrawMessage(run: string): Promise<void> {
   await client.cancel(run);
   lastLook++;
   set({ waiting: state.waiting.filter(({ id }) => id !== run) });

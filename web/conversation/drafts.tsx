@@ -1,6 +1,6 @@
 import { useAui, useAuiState } from "@assistant-ui/react";
 import { useEffect, useRef } from "react";
-import { kept } from "../browser/stored-choice.ts";
+import { createStoredChoice } from "../browser/stored-choice.ts";
 import { useMe } from "../page/me.ts";
 import { prepareMarkdown } from "../markdown/load-markdown.ts";
 
@@ -9,7 +9,7 @@ export type DraftFile = { readonly id: string; readonly name: string; readonly t
 type MessageDraft = { readonly text: string; readonly files: readonly DraftFile[] };
 
 /** What was typed and not sent, by person and conversation; the oldest go. */
-const store = kept("drafts");
+const store = createStoredChoice("drafts");
 const mostDrafts = 50;
 const none: MessageDraft = { text: "", files: [] };
 /** Of a conversation that has not begun. */
@@ -68,7 +68,7 @@ function write(place: string, change: Partial<MessageDraft>): void {
 }
 
 /** What could not be sent stands in the composer again, before what was typed since; also where it is not known yet who one is. */
-export function giveBack({ threadId, place }: DraftKeeperProps, text: string): void {
+export function restoreDraft({ threadId, place }: DraftKeeperProps, text: string): void {
   const thread = threadId ?? beginning;
   const back = returns.get(thread);
   if (back) return back(text);

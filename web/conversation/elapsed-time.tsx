@@ -5,7 +5,7 @@ import { duration } from "../parts/format.ts";
 const quietMs = 150;
 
 /** For how long something has been going on, for the eye alone. */
-export function Ticking({ since }: { readonly since: string }) {
+export function ElapsedTime({ since }: { readonly since: string }) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     const begin = setTimeout(() => setNow(Date.now()), quietMs);

@@ -37,7 +37,7 @@ export function dismissNews(): void {
 }
 
 /** Also called when an answer failed. */
-export async function lookAtModels(): Promise<void> {
+export async function refreshModels(): Promise<void> {
   try {
     const [agents, { data: models, looked }] = await Promise.all([client.agents(), readModelStates(server)]);
     set({ agents, models, looked, isLoaded: true, ...newsOf(known.models, models) });
@@ -53,9 +53,9 @@ function set(change: Partial<Answerers>): void {
 
 function beginLooking(): () => void {
   const look = () => {
-    if (document.visibilityState === "visible") void lookAtModels();
+    if (document.visibilityState === "visible") void refreshModels();
   };
-  void lookAtModels();
+  void refreshModels();
   const timer = setInterval(look, everyMs);
   addEventListener("focus", look);
   return () => {

@@ -25,6 +25,6 @@ export function hasArrived(ids: Iterable<{ readonly id: string }>): boolean {
 }
 
 /** Whether the server may have done what it was asked although no answer says so. */
-export function mayHaveHappened(error: unknown): boolean {
+export function mayHaveArrived(error: unknown): boolean {
   return !(error instanceof ColloquyError) || error.status >= 500;
 }

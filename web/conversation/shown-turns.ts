@@ -68,7 +68,7 @@ export function shownAround(turns: Turns, turn: string): TurnRange {
 }
 
 /** The same first turn once more turns come. */
-export function held(turns: Turns, shown: TurnRange): TurnRange {
+export function keepFirstTurn(turns: Turns, shown: TurnRange): TurnRange {
   const branch = branchOf(turns);
   return between(branch, ...placesOf(branch, shown));
 }

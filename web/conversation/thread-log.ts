@@ -1,13 +1,13 @@
 import type { RunEvent } from "../../src/protocol/threads/events.ts";
 import {
-  joined,
+  joinStretches,
   mostItems,
   readAround,
   type ReadItems,
   readEnd,
   readNewer,
   readOlder,
-  remember,
+  rememberStretch,
   type Stretch,
 } from "../parts/log/log-stretch.ts";
 import { client } from "../page/server.ts";
@@ -46,7 +46,7 @@ export function createLog(threadId = ""): ThreadLog {
   const part = () => elsewhere ?? end;
   /** One with the end where they meet. */
   const place = (stretch: Stretch, through?: string) => {
-    const whole = joined(stretch, end.stretch);
+    const whole = joinStretches(stretch, end.stretch);
     if (whole) end = fold(whole, end.told, through);
     elsewhere = whole ? undefined : fold(stretch, [], through);
   };
@@ -81,12 +81,12 @@ export function createLog(threadId = ""): ThreadLog {
       elsewhere = undefined;
     },
     apply(event) {
-      remember(end.told, event);
+      rememberStretch(end.told, event);
       const isKnown = end.turns.apply(event);
       return isKnown && (elsewhere !== undefined || end.told.length <= mostItems);
     },
     tell(said) {
-      remember(end.told, said);
+      rememberStretch(end.told, said);
       said(end.turns);
     },
   };

@@ -11,9 +11,9 @@ import {
   isMoving,
   isReady,
   isUnread,
-  stopSending,
-  tryAgain,
-  useAdditions,
+  cancelUpload,
+  retryUpload,
+  useUploads,
 } from "./uploads-store.ts";
 import { DocumentState } from "./document-state.tsx";
 import { texts } from "./knowledge-words.ts";
@@ -22,7 +22,7 @@ const shownAtOnce = 50;
 
 /** What is on its way, what was not sent first; `onChange` when more has become ready. */
 export function Additions({ id, onChange }: { readonly id: string; readonly onChange: () => void }) {
-  const all = useAdditions(id);
+  const all = useUploads(id);
   const ready = all.filter(isReady).length;
   const failed = all.filter(hasFailed).length;
   const sent = all.filter(({ state }) => state === "sent").length;
@@ -101,7 +101,7 @@ function Progress({ adding }: { readonly adding: PendingUpload }) {
           type="button"
           className="button"
           aria-label={`${words.tryAgain}: ${name}`}
-          onClick={() => tryAgain(adding)}
+          onClick={() => retryUpload(adding)}
         >
           {words.tryAgain}
         </button>
@@ -111,7 +111,7 @@ function Progress({ adding }: { readonly adding: PendingUpload }) {
           type="button"
           className="icon-button"
           aria-label={texts.add.stopSending(name)}
-          onClick={() => stopSending(adding)}
+          onClick={() => cancelUpload(adding)}
         >
           <X size={16} aria-hidden />
         </button>

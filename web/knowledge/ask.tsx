@@ -10,7 +10,7 @@ import { PageLink } from "../parts/page-link.tsx";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { client } from "../page/server.ts";
 import { EarlierQuestions } from "./earlier-questions.tsx";
-import { Found } from "./found-passages.tsx";
+import { FoundPassages } from "./found-passages.tsx";
 import { texts } from "./knowledge-words.ts";
 
 const names = texts.query;
@@ -38,7 +38,7 @@ export function Ask({ collections }: { readonly collections: readonly Collection
       />
       {traceId !== null &&
         (answer?.id === traceId ? (
-          <Found key={traceId} trace={answer.trace} passages={answer.passages} />
+          <FoundPassages key={traceId} trace={answer.trace} passages={answer.passages} />
         ) : (
           <Kept key={traceId} id={traceId} />
         ))}
@@ -51,7 +51,7 @@ export function Ask({ collections }: { readonly collections: readonly Collection
 function Kept({ id }: { readonly id: string }) {
   const loaded = useLoaded(id, (signal) => client.knowledge.trace(id, signal));
   if (!loaded.data) return <Waiting of={loaded} />;
-  return <Found trace={loaded.data.trace} />;
+  return <FoundPassages trace={loaded.data.trace} />;
 }
 
 type KnowledgeQuestionProps = {

@@ -30,7 +30,7 @@ export type FieldsProps = {
   readonly choices: KnowledgeChoices;
 };
 
-export function writtenOf({
+export function collectionForm({
   name,
   description,
   embeddingModel,

@@ -1,5 +1,5 @@
 import { useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/poll.ts";
+import { usePolling } from "../parts/poll.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { useQuery } from "../page/path.ts";
@@ -22,8 +22,8 @@ export function CollectionPage({ id }: { readonly id: string }) {
   const choices = useLoaded("choices", client.knowledge.choices);
   const collection = loaded.data;
   const isBusy = collection !== undefined && collection.counts.queued + collection.counts.working > 0;
-  useLookAgain(isBusy, loaded.reload);
-  useLookAgain(!isBusy && collection?.indexing !== undefined, loaded.reload, indexingMs);
+  usePolling(isBusy, loaded.reload);
+  usePolling(!isBusy && collection?.indexing !== undefined, loaded.reload, indexingMs);
   const path = `/knowledge/${id}`;
   const shown = query.has("trace") ? "ask" : (query.get("show") ?? "documents");
   const tab = (show: string, name: string) => ({

@@ -5,8 +5,8 @@ import { figure } from "../parts/format.ts";
 import { Act } from "../parts/act.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
-import { sure } from "../parts/confirm.tsx";
-import { fromHere } from "../page/path.ts";
+import { confirmAction } from "../parts/confirm.tsx";
+import { navigateUnlessLeft } from "../page/path.ts";
 import { client } from "../page/server.ts";
 import {
   changedSettings,
@@ -16,7 +16,7 @@ import {
   ModelField,
   SearchingFields,
   searchingKeys,
-  writtenOf,
+  collectionForm,
 } from "./collection-fields.tsx";
 import { texts } from "./knowledge-words.ts";
 
@@ -43,7 +43,7 @@ export function CollectionSettings({ collection, choices, onChange }: SettingsPr
 }
 
 function About({ collection, onChange }: SettingsProps) {
-  const [written, setWritten] = useState(() => writtenOf(collection));
+  const [written, setWritten] = useState(() => collectionForm(collection));
   const [isSaved, setSaved] = useState(false);
   return (
     <section className="grid gap-2">
@@ -83,7 +83,7 @@ function About({ collection, onChange }: SettingsProps) {
 }
 
 function Searching({ collection, choices, onChange }: SettingsProps) {
-  const begun = writtenOf(collection);
+  const begun = collectionForm(collection);
   const [written, setWritten] = useState(begun);
   const [isSaved, setSaved] = useState(false);
   return (
@@ -115,7 +115,7 @@ function Searching({ collection, choices, onChange }: SettingsProps) {
 
 /** What counts only once all is read again. */
 function Cutting({ collection, choices, onChange }: SettingsProps) {
-  const begun = writtenOf(collection);
+  const begun = collectionForm(collection);
   const [written, setWritten] = useState(begun);
   const { documents, queued, working, ready } = collection.counts;
   const settings = changedSettings(begun, written, cuttingKeys);
@@ -131,7 +131,7 @@ function Cutting({ collection, choices, onChange }: SettingsProps) {
         isSure={
           documents === 0
             ? undefined
-            : () => sure({ ...names.reindexSure(documents), action: names.reindex, isGrave: false })
+            : () => confirmAction({ ...names.reindexSure(documents), action: names.reindex, isGrave: false })
         }
         onSubmit={async () => {
           const { embeddingModel } = written;
@@ -230,9 +230,9 @@ function Removal({ collection: { id, name, counts } }: { readonly collection: Co
         {texts.dangerNote(counts.documents, texts.chunkCount(counts.chunks, figure(counts.chunks)))}
       </p>
       <Act
-        isSure={() => sure({ ...texts.removeSure(name, counts.documents), action: texts.remove })}
+        isSure={() => confirmAction({ ...texts.removeSure(name, counts.documents), action: texts.remove })}
         onAct={async () => {
-          const leadOn = fromHere();
+          const leadOn = navigateUnlessLeft();
           await client.knowledge.removeCollection(id);
           leadOn("/knowledge");
         }}

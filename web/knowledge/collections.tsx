@@ -3,16 +3,16 @@ import { type ReactNode, useState } from "react";
 import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
 import { figure, size } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/poll.ts";
+import { usePolling } from "../parts/poll.ts";
 import { State } from "../parts/state.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
-import { changeQuery, fromHere, useQuery } from "../page/path.ts";
+import { changeQuery, navigateUnlessLeft, useQuery } from "../page/path.ts";
 import { client } from "../page/server.ts";
 import { words } from "../words/words.ts";
-import { AboutFields, changedSettings, CuttingFields, SearchingFields, writtenOf } from "./collection-fields.tsx";
+import { AboutFields, changedSettings, CuttingFields, SearchingFields, collectionForm } from "./collection-fields.tsx";
 import { texts } from "./knowledge-words.ts";
 
 /** Looking counts all chunks while some are not indexed. */
@@ -27,11 +27,11 @@ export function Collections({
   readonly onChange: () => void;
 }) {
   const isNew = useQuery().has("new");
-  useLookAgain(
+  usePolling(
     of.some(({ counts }) => counts.queued + counts.working > 0),
     onChange,
   );
-  useLookAgain(
+  usePolling(
     of.some(({ indexing }) => indexing !== undefined),
     onChange,
     indexingMs,
@@ -131,7 +131,7 @@ function NewCollection() {
 type Choices = Awaited<ReturnType<typeof client.knowledge.choices>>;
 
 function NewCollectionForm({ choices }: { readonly choices: Choices }) {
-  const begun = writtenOf({ name: "", description: "", settings: choices.defaults, ...choices.defaults });
+  const begun = collectionForm({ name: "", description: "", settings: choices.defaults, ...choices.defaults });
   const [written, setWritten] = useState(begun);
   const fields = { written, onChange: setWritten, choices };
   return (
@@ -140,7 +140,7 @@ function NewCollectionForm({ choices }: { readonly choices: Choices }) {
         name={texts.newCollection}
         submit={texts.make}
         onSubmit={async () => {
-          const leadOn = fromHere();
+          const leadOn = navigateUnlessLeft();
           const settings = changedSettings(begun, written);
           const { name, description, embeddingModel } = written;
           const { id } = await client.knowledge.create({ name, description, embeddingModel, settings });

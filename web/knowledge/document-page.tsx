@@ -3,7 +3,7 @@ import type { DocumentView } from "../../src/protocol/knowledge/documents.ts";
 import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
 import { figure, size } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/poll.ts";
+import { usePolling } from "../parts/poll.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { goTo, useQuery } from "../page/path.ts";
@@ -27,7 +27,7 @@ export function DocumentPage({ id, collection, isPlaceKnown }: PageProps) {
   const query = useQuery();
   const loaded = useLoaded(id, (signal) => client.knowledge.document(id, signal));
   const document = loaded.data;
-  useLookAgain(document?.status === "queued" || document?.status === "working", loaded.reload);
+  usePolling(document?.status === "queued" || document?.status === "working", loaded.reload);
   if (!document) return <Waiting of={loaded} />;
   if (!isPlaceKnown) return null;
   const shelf = `/knowledge/${document.collectionId}`;

@@ -4,16 +4,16 @@ import type { CollectionView } from "../../src/protocol/knowledge/collections.ts
 import type { DocumentStatus } from "../../src/protocol/knowledge/chunks.ts";
 import { figure, size } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/poll.ts";
+import { usePolling } from "../parts/poll.ts";
 import { Act } from "../parts/act.tsx";
 import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
-import { sure } from "../parts/confirm.tsx";
+import { confirmAction } from "../parts/confirm.tsx";
 import { changeQuery, goTo, useQuery } from "../page/path.ts";
 import { client } from "../page/server.ts";
-import { followAgain, forgetDocument } from "./uploads-store.ts";
+import { resumeFollowing, forgetDocument } from "./uploads-store.ts";
 import { Counts } from "./collections.tsx";
 import { DocumentState } from "./document-state.tsx";
 import { texts } from "./knowledge-words.ts";
@@ -32,7 +32,7 @@ export function DocumentTable({ collection: { id, isOwn, counts }, onChange }: D
   const page = { limit: pageSize + 1, search: search || undefined, status, after };
   const loaded = useLoaded(JSON.stringify(page), (signal) => client.knowledge.documents(id, page, signal));
   const isBusy = loaded.data?.some((each) => each.status === "queued" || each.status === "working") ?? false;
-  useLookAgain(isBusy, loaded.reload);
+  usePolling(isBusy, loaded.reload);
   // What comes or goes elsewhere changes the counts.
   const { queued, working, ready, failed } = counts;
   useEffect(loaded.reload, [queued, working, ready, failed]);
@@ -167,7 +167,7 @@ export function DocumentActs({
             const next = isWeb
               ? (await client.knowledge.addUrls(collectionId, [source.url!])).data[0]?.document
               : await client.knowledge.retry(id);
-            if (next) followAgain(next);
+            if (next) resumeFollowing(next);
             onChange();
           }}
         >
@@ -176,7 +176,7 @@ export function DocumentActs({
       )}
       <Act
         name={`${texts.remove}: ${name}`}
-        isSure={() => sure({ ...texts.removeDocument(name), action: texts.remove })}
+        isSure={() => confirmAction({ ...texts.removeDocument(name), action: texts.remove })}
         onAct={async () => {
           await client.knowledge.removeDocument(id);
           forgetDocument(id);

@@ -4,7 +4,7 @@ import { useLoaded } from "../parts/loaded.ts";
 import { PageLink } from "../parts/page-link.tsx";
 import { client } from "../page/server.ts";
 import { texts } from "./knowledge-words.ts";
-import { placeOf, score } from "./scores.ts";
+import { candidateLocation, score } from "./scores.ts";
 import { Trace } from "./trace.tsx";
 
 const names = texts.query;
@@ -16,7 +16,7 @@ type FoundPassagesProps = {
 };
 
 /** The passages of an answer, and how they were found. */
-export function Found({ trace, passages }: FoundPassagesProps) {
+export function FoundPassages({ trace, passages }: FoundPassagesProps) {
   const taken = trace.candidates
     .filter(({ place }) => place !== undefined)
     .toSorted((one, other) => one.place! - other.place!);
@@ -54,7 +54,7 @@ function Passage({ candidate, text }: { readonly candidate: CandidateView; reado
           <PageLink to={`/knowledge/${collectionId}?document=${documentId}&from=${charStart}&to=${charEnd}`}>
             <bdi>{documentName}</bdi>
           </PageLink>
-          <span className="text-muted">{placeOf(candidate)}</span>
+          <span className="text-muted">{candidateLocation(candidate)}</span>
         </p>
         {text === undefined ? (
           <KeptText candidate={candidate} />

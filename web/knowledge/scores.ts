@@ -9,6 +9,6 @@ export function score(value: number): string {
 }
 
 /** Where in its document a passage is: page and headings. */
-export function placeOf({ page, headingPath }: Pick<CandidateView, "page" | "headingPath">): string {
+export function candidateLocation({ page, headingPath }: Pick<CandidateView, "page" | "headingPath">): string {
   return [page !== null && texts.reader.page(page), headingPath.join(" › ")].filter(Boolean).join(" · ");
 }

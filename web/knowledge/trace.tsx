@@ -5,7 +5,7 @@ import { Note } from "../parts/note.tsx";
 import { Table } from "../parts/table.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { texts } from "./knowledge-words.ts";
-import { placeOf, score } from "./scores.ts";
+import { candidateLocation, score } from "./scores.ts";
 
 const names = texts.query;
 
@@ -110,7 +110,9 @@ function Candidates({ of, isReranked }: { readonly of: readonly CandidateView[];
               <PageLink to={`/knowledge/${collectionId}?document=${documentId}&from=${charStart}&to=${charEnd}`}>
                 {documentName}
               </PageLink>{" "}
-              <span className="font-normal text-muted">{placeOf(candidate) || texts.reader.chunk(ordinal + 1)}</span>
+              <span className="font-normal text-muted">
+                {candidateLocation(candidate) || texts.reader.chunk(ordinal + 1)}
+              </span>
             </th>
             <td>
               {candidate.place === undefined ? (

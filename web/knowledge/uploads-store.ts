@@ -42,7 +42,7 @@ function change(key: number, what: Partial<PendingUpload>): void {
 }
 
 /** What is being added to a collection; it goes on while one looks elsewhere on the page. */
-export function useAdditions(collectionId: string): readonly PendingUpload[] {
+export function useUploads(collectionId: string): readonly PendingUpload[] {
   const all = useSyncExternalStore(listeners.listen, () => additions);
   return all.filter((each) => each.collectionId === collectionId);
 }
@@ -86,7 +86,7 @@ export function addUrls(collectionId: string, urls: readonly string[]): void {
 }
 
 /** Sends it again, or has it read again. */
-export function tryAgain({ key, document }: PendingUpload): void {
+export function retryUpload({ key, document }: PendingUpload): void {
   if (!document) {
     change(key, { state: "waiting", part: 0, problem: undefined });
     sendNext();
@@ -101,7 +101,7 @@ export function tryAgain({ key, document }: PendingUpload): void {
   );
 }
 
-export function stopSending({ key }: PendingUpload): void {
+export function cancelUpload({ key }: PendingUpload): void {
   jobs.get(key)?.stop.abort();
   jobs.delete(key);
   tell(additions.filter((each) => each.key !== key));
@@ -109,7 +109,7 @@ export function stopSending({ key }: PendingUpload): void {
 }
 
 /** It is read again because of what was done elsewhere. */
-export function followAgain(document: DocumentView): void {
+export function resumeFollowing(document: DocumentView): void {
   tell(additions.map((each) => (each.document?.id === document.id ? { ...each, document, problem: undefined } : each)));
   watch();
 }

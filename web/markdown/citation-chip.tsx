@@ -7,11 +7,11 @@ import { words } from "../words/words.ts";
 import type { CitationMark } from "./cited-text.ts";
 
 /** Of the text that is being shown. */
-export const Marks = createContext<readonly CitationMark[]>([]);
+export const CitationMarks = createContext<readonly CitationMark[]>([]);
 
 /** A mark of the text: what it rests on is said while one points at it or has come to it, and a click leads there. */
 export function CitationChip({ at }: { readonly at: number }) {
-  const mark = useContext(Marks)[at];
+  const mark = useContext(CitationMarks)[at];
   const own = useRef<HTMLSpanElement>(null);
   const [place, setPlace] = useState<PopoverPosition>();
   if (!mark) return null;
@@ -75,7 +75,7 @@ function CitationText({ citation: { source, quote, found } }: { readonly citatio
       <span dir="auto" className="block font-semibold">
         {source.title}
       </span>
-      <span className="block text-muted">{placeOf(source)}</span>
+      <span className="block text-muted">{sourceLocation(source)}</span>
       {quote !== undefined && (
         <span dir="auto" className="block">
           “{quote.slice(0, 300)}”
@@ -111,7 +111,7 @@ export function SourceList({
             <SourceLink source={source} look="text-accent underline break-words">
               <bdi>{source.title}</bdi>
             </SourceLink>
-            <span className="text-muted"> {placeOf(source)}</span>
+            <span className="text-muted"> {sourceLocation(source)}</span>
           </span>
         </li>
       ))}
@@ -140,7 +140,7 @@ export function sourcesOf(
   return [...seen.values()].sort((one, other) => one.number - other.number);
 }
 
-function placeOf({ url, page, headings, published }: Source): string {
+function sourceLocation({ url, page, headings, published }: Source): string {
   return [
     page === undefined ? undefined : words.turn.page(page),
     headings?.join(" › "),

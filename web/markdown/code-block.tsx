@@ -12,7 +12,7 @@ type CodeProps = { readonly children?: ReactNode; readonly isLive: boolean };
 export function CodeBlock({ children, isLive }: CodeProps) {
   const language = languageOf(children);
   const block = <PlainCode language={language}>{children}</PlainCode>;
-  const text = language === "mermaid" && !isLive ? textOf(children) : undefined;
+  const text = language === "mermaid" && !isLive ? childrenText(children) : undefined;
   if (text === undefined) return block;
   return (
     <ErrorBoundary instead={block}>
@@ -63,7 +63,7 @@ function languageOf(children: ReactNode): string | undefined {
   return /\blanguage-(\S{1,30})/.exec(codeOf(children).className ?? "")?.[1];
 }
 
-function textOf(children: ReactNode): string | undefined {
+function childrenText(children: ReactNode): string | undefined {
   const { children: text } = codeOf(children);
   return typeof text === "string" ? text : undefined;
 }

@@ -12,7 +12,7 @@ import remarkGfm from "remark-gfm";
 import type { Citation } from "../../src/protocol/knowledge/citations.ts";
 import { words } from "../words/words.ts";
 import { splitAtMarks, withMarks } from "./cited-text.ts";
-import { CitationChip, Marks } from "./citation-chip.tsx";
+import { CitationChip, CitationMarks } from "./citation-chip.tsx";
 import "./code.css";
 import { CodeBlock } from "./code-block.tsx";
 import { FileLink, FilePicture, isRelative } from "./file-link.tsx";
@@ -38,7 +38,7 @@ export function Markdown({ text, citations, isLive, files }: MarkdownProps) {
   const marked = useMemo(() => withMarks(text, citations), [text, citations]);
   const blocks = markdownBlocks(marked.text);
   return (
-    <Marks value={marked.marks}>
+    <CitationMarks value={marked.marks}>
       <Files value={files}>
         <div className="prose-page">
           {blocks.map((block, at) => (
@@ -46,7 +46,7 @@ export function Markdown({ text, citations, isLive, files }: MarkdownProps) {
           ))}
         </div>
       </Files>
-    </Marks>
+    </CitationMarks>
   );
 }
 

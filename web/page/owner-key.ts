@@ -1,9 +1,9 @@
 import { logInByCode } from "../../src/client/account.ts";
 import { ask, type ServerAccess } from "../../src/client/request.ts";
-import { kept } from "../browser/stored-choice.ts";
+import { createStoredChoice } from "../browser/stored-choice.ts";
 
 /** What a link has let this browser in with, kept for this origin alone: a cookie would go to every server on this machine. */
-const stored = kept("owner-key");
+const stored = createStoredChoice("owner-key");
 
 let hadKey = false;
 

@@ -28,7 +28,7 @@ export function changeQuery(change: Readonly<Record<string, string | undefined>>
 }
 
 /** Leads on once something is done, unless whoever began it went elsewhere meanwhile. */
-export function fromHere(): (path: string) => void {
+export function navigateUnlessLeft(): (path: string) => void {
   const from = pathNow();
   return (path) => {
     if (pathNow() === from) goTo(path);

@@ -80,7 +80,7 @@ export const views: readonly View[] = [
 ];
 
 /** The views that are of use to whoever looks at the page, on this server. */
-export function useOffered(): readonly View[] {
+export function useAvailableViews(): readonly View[] {
   const me = useMe();
   const features = useFeatures();
   return views.filter(

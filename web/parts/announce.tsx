@@ -19,7 +19,7 @@ function tell(next: Announcement): void {
   listeners.tell();
 }
 
-export function Announced() {
+export function AnnouncementRegion() {
   const now = useSyncExternalStore(listeners.listen, () => said);
   const { text, undo } = now;
   useEffect(() => {

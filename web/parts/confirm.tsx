@@ -36,7 +36,7 @@ function change(next: readonly OpenConfirmation[]): void {
 }
 
 /** Asks back before what can't be undone, one question after the other; false, too, once somebody is elsewhere. */
-export function sure(options: SureOptions): Promise<boolean> {
+export function confirmAction(options: SureOptions): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const question: OpenConfirmation = {
     ...options,

@@ -5,11 +5,11 @@ import { encodedPath } from "../../src/client/request.ts";
 import { words } from "../words/words.ts";
 import { size } from "./format.ts";
 import { useLoaded } from "./loaded.ts";
-import { useLookAgain } from "./poll.ts";
+import { usePolling } from "./poll.ts";
 import { Problem } from "./problem.tsx";
 import { useAct } from "./act.tsx";
 import { Waiting } from "./waiting.tsx";
-import { sure } from "./confirm.tsx";
+import { confirmAction } from "./confirm.tsx";
 
 type FilesPanelProps = {
   readonly files: WorkspaceFileClient;
@@ -26,7 +26,7 @@ const shownFiles = 50;
 export function FilesPanel({ files, root, round }: FilesPanelProps) {
   const loaded = useLoaded(`${root} ${round}`, (signal) => files.list({}, signal));
   // Others put files there too, of which no events tell.
-  useLookAgain(true, loaded.reload, 10_000);
+  usePolling(true, loaded.reload, 10_000);
   const [mostShown, setMostShown] = useState(shownFiles);
   const input = useRef<HTMLInputElement>(null);
   const adding = useAct(async (added: readonly File[]) => {
@@ -35,7 +35,7 @@ export function FilesPanel({ files, root, round }: FilesPanelProps) {
   });
   const removing = useAct(
     (path: string) => files.remove(path).then(loaded.reload),
-    (path) => sure({ ...words.turn.removeFileSure(path), action: words.turn.remove }),
+    (path) => confirmAction({ ...words.turn.removeFileSure(path), action: words.turn.remove }),
   );
   const all = loaded.data?.data.filter(({ kind }) => kind === "file") ?? [];
   return (

@@ -37,7 +37,7 @@ function isPressed(): boolean {
 }
 
 /** Shows now what came, or once the control that a person presses is released: one that moved away meanwhile would do nothing. */
-export function showUnpressed(what: () => void): void {
+export function renderWhenReleased(what: () => void): void {
   if (isPressed()) held.add(what);
   else what();
 }

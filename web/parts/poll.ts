@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 
 /** Looks again, each second if not said otherwise, while something moves of which no events tell, but not while nobody sees it. */
-export function useLookAgain(isMoving: boolean, look: () => void, everyMs = 1000): void {
+export function usePolling(isMoving: boolean, look: () => void, everyMs = 1000): void {
   const newest = useRef(look);
   useEffect(() => {
     newest.current = look;

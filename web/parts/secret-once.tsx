@@ -3,7 +3,15 @@ import { copyText } from "../browser/copy-text.ts";
 import { words } from "../words/words.ts";
 
 /** A secret that is told once. */
-export function Once({ label, text, onClose }: { readonly label: string; readonly text: string; onClose: () => void }) {
+export function OneTimeSecretBox({
+  label,
+  text,
+  onClose,
+}: {
+  readonly label: string;
+  readonly text: string;
+  onClose: () => void;
+}) {
   const [isCopied, setCopied] = useState(false);
   return (
     <div role="status" className="grid gap-2 rounded-card border border-hairline bg-raised p-3 text-sm">

@@ -1,5 +1,5 @@
 import { shownKeys, type ShortcutKeys } from "../browser/keys.ts";
-import { useOffered } from "../page/view-list.tsx";
+import { useAvailableViews } from "../page/view-list.tsx";
 import { Dialog } from "./dialog.tsx";
 import { PageLink } from "./page-link.tsx";
 import { type ShortcutName, actions, useShortcuts } from "../browser/shortcuts.ts";
@@ -35,7 +35,7 @@ export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
 
 /** Undefined: it leads to a view that is not there. */
 export function useActionName(): (action: ShortcutName) => string | undefined {
-  const offered = useOffered();
+  const offered = useAvailableViews();
   return (action) => {
     const to = action.startsWith("go-") ? action.slice(3) : undefined;
     if (to === undefined) return words.actions[action as keyof typeof words.actions];

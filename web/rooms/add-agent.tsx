@@ -7,10 +7,10 @@ import { Waiting } from "../parts/waiting.tsx";
 import { client } from "../page/server.ts";
 import { roomWords } from "./room-words.ts";
 
-type LetAgentInProps = { readonly room: RoomView; readonly onChanged: () => void };
+type AddAgentProps = { readonly room: RoomView; readonly onChanged: () => void };
 
 /** For the owner: agents that are not in the room, and when the one that comes in is to listen. */
-export function LetAgentIn({ room, onChanged }: LetAgentInProps) {
+export function AddAgent({ room, onChanged }: AddAgentProps) {
   const loaded = useLoaded("agents-and-kinds", async (signal) => {
     const [agents, { kinds }] = await Promise.all([client.agents(signal), client.rooms.list(signal)]);
     return { agents, kinds };

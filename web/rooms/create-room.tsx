@@ -4,17 +4,17 @@ import type { Activation, RoomKind } from "../../src/protocol/agents/rooms.ts";
 import { Note } from "../parts/note.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
-import { fromHere } from "../page/path.ts";
+import { navigateUnlessLeft } from "../page/path.ts";
 import { client } from "../page/server.ts";
 import { roomWords } from "./room-words.ts";
 import "./rooms.css";
 
 type RoomKindMember = RoomKind["members"][number];
 type ChosenAgents = ReadonlyMap<string, Activation>;
-type BeginRoomProps = { readonly kinds: readonly RoomKind[]; readonly agents: readonly AgentView[] };
+type CreateRoomProps = { readonly kinds: readonly RoomKind[]; readonly agents: readonly AgentView[] };
 
 /** A room of a kind, or of agents of one's choice: which of them are in it, and when each of them listens. */
-export function BeginRoom({ kinds, agents }: BeginRoomProps) {
+export function CreateRoom({ kinds, agents }: CreateRoomProps) {
   const [title, setTitle] = useState("");
   const [kindId, setKindId] = useState(kinds[0]?.id ?? "");
   const kind = kinds.find(({ id }) => id === kindId);
@@ -29,7 +29,7 @@ export function BeginRoom({ kinds, agents }: BeginRoomProps) {
     });
     // What was put together has no name of its own.
     const name = title.trim() || (kind ? "" : members.map(({ agent }) => `@${agent}`).join(", "));
-    const leadOn = fromHere();
+    const leadOn = navigateUnlessLeft();
     const { id } = await client.rooms.create({
       ...(name !== "" && { title: name }),
       ...(kind && { kind: kind.id }),

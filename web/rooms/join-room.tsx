@@ -7,7 +7,7 @@ import { words } from "../words/words.ts";
 import { roomWords } from "./room-words.ts";
 
 /** For whoever has the address of a room and is not in it: into some of them everybody may come. */
-export function NotInRoom({ id, onIn }: { readonly id: string; readonly onIn: () => void }) {
+export function JoinRoom({ id, onIn }: { readonly id: string; readonly onIn: () => void }) {
   const coming = useAct(async () => {
     try {
       await client.rooms.join(id);

@@ -3,11 +3,11 @@ import type { RoomView } from "../../src/protocol/agents/rooms.ts";
 import { FilesPanel } from "../parts/files-panel.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/act.tsx";
-import { sure } from "../parts/confirm.tsx";
+import { confirmAction } from "../parts/confirm.tsx";
 import { goTo } from "../page/path.ts";
 import { base, client } from "../page/server.ts";
 import { words } from "../words/words.ts";
-import { agentsOf, LetAgentIn } from "./add-agent.tsx";
+import { agentsOf, AddAgent } from "./add-agent.tsx";
 import { roomWords } from "./room-words.ts";
 
 type MembersProps = {
@@ -93,7 +93,7 @@ export function Members({ room, thinking, present, colours, onChange, onChanged,
           })}
         </ul>
         <Problem text={takingOut.problem} />
-        {isOwner && <LetAgentIn room={room} onChanged={onChanged} />}
+        {isOwner && <AddAgent room={room} onChanged={onChanged} />}
         {isOwner && (
           <form
             className="mt-4 flex gap-2"
@@ -135,7 +135,7 @@ export function Members({ room, thinking, present, colours, onChange, onChanged,
             type="button"
             className="button text-bad"
             onClick={async () => {
-              if (await sure({ ...roomWords.deleteSure(room.title), action: words.delete }))
+              if (await confirmAction({ ...roomWords.deleteSure(room.title), action: words.delete }))
                 await onChange(client.rooms.remove(room.id).then(() => goTo("/rooms")));
             }}
           >

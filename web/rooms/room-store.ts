@@ -8,10 +8,10 @@ import {
 } from "../../src/client/conversation.ts";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import type { RunEvent } from "../../src/protocol/threads/events.ts";
-import { connectionChanged, connectionForgotten } from "../conversation/connection-store.ts";
-import { showUnpressed } from "../parts/pause-while-pressed.ts";
+import { noteConnection, resetConnection } from "../conversation/connection-store.ts";
+import { renderWhenReleased } from "../parts/pause-while-pressed.ts";
 import { followInTab } from "../parts/tab-stream.ts";
-import { readEnd, type ReadItems, readOlder, remember, type Stretch } from "../parts/log/log-stretch.ts";
+import { readEnd, type ReadItems, readOlder, rememberStretch, type Stretch } from "../parts/log/log-stretch.ts";
 import { client, reasonOf } from "../page/server.ts";
 
 export type RoomState = {
@@ -71,7 +71,7 @@ export function useRoom(id: string): RoomState & {
     // What came beyond the items that were read: told again when older ones are put before them.
     const told: (RunEvent | ConversationUpdate)[] = [];
     const tell = (said: ConversationUpdate) => {
-      remember(told, said);
+      rememberStretch(told, said);
       said(conversation);
     };
     const fold = () => {
@@ -101,7 +101,7 @@ export function useRoom(id: string): RoomState & {
           present,
         }));
       };
-      setTimeout(() => showUnpressed(showNow), 16);
+      setTimeout(() => renderWhenReleased(showNow), 16);
     };
 
     // Those of delegated runs stand in threads that are not followed.
@@ -123,11 +123,11 @@ export function useRoom(id: string): RoomState & {
       const cursor = String(stretch.items.at(-1)?.seq ?? 0);
       for await (const { event } of followInTab({
         follow: (options) => client.rooms.follow(id, options),
-        options: { cursor, signal, patienceMs: Infinity, onConnection: connectionChanged },
+        options: { cursor, signal, patienceMs: Infinity, onConnection: noteConnection },
         isNeeded: () => conversation.working().size > conversation.open().length,
       })) {
         if (event.type !== "presence") {
-          remember(told, event);
+          rememberStretch(told, event);
           if (told.length > mostItems) return setRound((before) => before + 1);
           conversation.apply(event);
           if (event.type === "run-wait" && event.reason !== "client") await learnQuestions();
@@ -147,7 +147,7 @@ export function useRoom(id: string): RoomState & {
       changed();
     };
     setState(empty);
-    connectionForgotten();
+    resetConnection();
     open().catch((error: unknown) => {
       if (signal.aborted) return;
       const isOutside = error instanceof ColloquyError && error.status === 404;

@@ -2,7 +2,7 @@ import { ArrowDown, Users } from "lucide-react";
 import { memo, useEffect, useMemo, useState } from "react";
 import type { ConversationBlock, BlockOf } from "../../src/client/conversation.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
-import { answerLost, attemptOf, mayHaveHappened } from "../conversation/outgoing-message.ts";
+import { answerLost, attemptOf, mayHaveArrived } from "../conversation/outgoing-message.ts";
 import { Blocks } from "../turn/blocks.tsx";
 import { ConnectionState } from "../conversation/connection-state.tsx";
 import { TurnPlaceContext } from "../turn/turn-place.ts";
@@ -16,7 +16,7 @@ import { words } from "../words/words.ts";
 import { EmptyRoom } from "./empty-room.tsx";
 import { Members } from "./members.tsx";
 import { MentionComposer } from "./mention-composer.tsx";
-import { NotInRoom } from "./join-room.tsx";
+import { JoinRoom } from "./join-room.tsx";
 import { useRoom } from "./room-store.ts";
 import { roomWords } from "./room-words.ts";
 
@@ -60,7 +60,7 @@ export function Room({ id }: { readonly id: string }) {
       ),
     [room],
   );
-  if (!room && isOutside) return <NotInRoom id={id} onIn={more.openAgain} />;
+  if (!room && isOutside) return <JoinRoom id={id} onIn={more.openAgain} />;
   if (!room)
     return error === undefined ? (
       <p className="p-4 text-muted">{words.loading}</p>
@@ -88,7 +88,7 @@ export function Room({ id }: { readonly id: string }) {
       await client.rooms.say(id, { id: attempt.messageId, content });
       answerLost(undefined);
     } catch (failed) {
-      answerLost(mayHaveHappened(failed) ? attempt : undefined);
+      answerLost(mayHaveArrived(failed) ? attempt : undefined);
       throw failed;
     }
   };

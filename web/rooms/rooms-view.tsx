@@ -4,7 +4,7 @@ import { PageLink } from "../parts/page-link.tsx";
 import type { ViewProps } from "../page/view-list.tsx";
 import { client } from "../page/server.ts";
 import { words } from "../words/words.ts";
-import { BeginRoom } from "./create-room.tsx";
+import { CreateRoom } from "./create-room.tsx";
 import { Room } from "./room.tsx";
 import { roomWords } from "./room-words.ts";
 
@@ -47,7 +47,7 @@ function RoomList() {
           <section className="begin-room">
             <h2 className="mb-2 text-lg">{roomWords.make}</h2>
             <p className="mb-3 text-sm text-muted">{roomWords.makeAbout}</p>
-            <BeginRoom kinds={kinds} agents={agents} />
+            <CreateRoom kinds={kinds} agents={agents} />
           </section>
         )}
       </div>

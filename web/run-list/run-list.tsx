@@ -4,9 +4,9 @@ import { isEnded, runStatuses } from "../../src/protocol/threads/runs.ts";
 import { useMe } from "../page/me.ts";
 import { cost, duration, figure, moment, time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/poll.ts";
+import { usePolling } from "../parts/poll.ts";
 import { Act } from "../parts/act.tsx";
-import { sure } from "../parts/confirm.tsx";
+import { confirmAction } from "../parts/confirm.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
@@ -58,7 +58,7 @@ export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
   const first = loaded.data ?? [];
   const rows = [...first, ...behind(first, more?.rows ?? [])];
   const isLive = first.some((run) => !isEnded(run.status));
-  useLookAgain(true, loaded.reload, isLive ? liveMs : quietMs);
+  usePolling(true, loaded.reload, isLive ? liveMs : quietMs);
 
   return (
     <>
@@ -244,5 +244,5 @@ async function isSureOf(id: string): Promise<boolean> {
   const counts = Map.groupBy(wrote, (tool) => tool);
   const writes = [...counts].map(([tool, { length }]) => (length === 1 ? tool : `${length} × ${tool}`)).join(", ");
   const { title, wrote: text } = runsWords.sureAgain;
-  return sure({ title, text: text(writes), action: texts.retry });
+  return confirmAction({ title, text: text(writes), action: texts.retry });
 }

@@ -6,7 +6,7 @@ import { useMe } from "../page/me.ts";
 import { Act } from "../parts/act.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { PageLink } from "../parts/page-link.tsx";
-import { fromHere } from "../page/path.ts";
+import { navigateUnlessLeft } from "../page/path.ts";
 import { client } from "../page/server.ts";
 import { runsInside } from "../run-list/runs-client.ts";
 import { runsWords } from "../run-list/runs-words.ts";
@@ -15,7 +15,7 @@ import type { TraceRow } from "./trace-rows.ts";
 const texts = runsWords.again;
 
 /** From this row on once more, as a new run that the page then shows; the first one stays as it is. */
-export function RunAgain({ row, data }: { readonly row: TraceRow; readonly data: RunDetailsView }) {
+export function Replay({ row, data }: { readonly row: TraceRow; readonly data: RunDetailsView }) {
   const { run } = data;
   const me = useMe();
   const item = row.output ?? row.input;
@@ -60,7 +60,7 @@ function FromMessage({ data: { run }, messageId, text, isCut }: FromMessageProps
         <Act
           isDisabled={!isEnded(run.status)}
           onAct={async () => {
-            const leadOn = fromHere();
+            const leadOn = navigateUnlessLeft();
             const started = await client.answerAgain(run.threadId, { agent: run.agent, again: messageId });
             leadOn(`/runs/${started.id}`);
           }}
@@ -118,7 +118,7 @@ function ForkHere({ data: { run }, step }: { readonly data: RunDetailsView; read
   const [instructions, setInstructions] = useState("");
   const sent = useRef<{ readonly asked: string; readonly key: string }>(undefined);
   const fork = async () => {
-    const leadOn = fromHere();
+    const leadOn = navigateUnlessLeft();
     const change = {
       ...(model.trim() === "" ? {} : { model: model.trim() }),
       ...(instructions.trim() === "" ? {} : { instructions }),
@@ -182,7 +182,7 @@ function MessageForm({ name, text, onChange, onSend }: MessageFormProps) {
       name={name}
       submit={name}
       onSubmit={async () => {
-        const leadOn = fromHere();
+        const leadOn = navigateUnlessLeft();
         if (sent.current?.content !== text) sent.current = { content: text, messageId: newId() };
         leadOn(`/runs/${(await onSend(sent.current)).id}`);
       }}

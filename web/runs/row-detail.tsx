@@ -10,7 +10,7 @@ import { formatJson } from "../parts/format-json.ts";
 import { Act } from "../parts/act.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
-import { RunAgain } from "./replay.tsx";
+import { Replay } from "./replay.tsx";
 import { adminRuns, runsInside } from "../run-list/runs-client.ts";
 import { rowState, rowTitle } from "./row-texts.ts";
 import { runsWords } from "../run-list/runs-words.ts";
@@ -58,7 +58,7 @@ export function RowDetail({ row, data, begin, onChange }: RowDetailProps) {
       )}
       {row.input && <Part name={texts.input} item={row.input} />}
       {row.output && <Part name={row.kind === "wait" ? texts.decision : texts.output} item={row.output} />}
-      <RunAgain row={row} data={data} />
+      <Replay row={row} data={data} />
       <Raw row={row} />
     </section>
   );

@@ -1,5 +1,5 @@
 import { locale } from "../browser/language.ts";
-import { rhythmOf } from "./recurrence.ts";
+import { recurrenceOf } from "./recurrence.ts";
 import { schedulesWords as texts } from "./schedules-words.ts";
 
 // The first of January 2023 was a Sunday.
@@ -17,7 +17,7 @@ export function spanText(span: string): string {
 
 /** When a schedule is due, in words. */
 export function whenText(cron: string): string {
-  const { kind, at, weekday, day, every } = rhythmOf(cron);
+  const { kind, at, weekday, day, every } = recurrenceOf(cron);
   const { told } = texts;
   if (kind === "cron") return told.cron(cron);
   if (kind === "every") return told.every(spanText(every));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cronOf, rhythmOf } from "./recurrence.ts";
+import { cronOf, recurrenceOf } from "./recurrence.ts";
 
 test("what is kept is shown as people say it, and kept as the same again", () => {
   for (const [cron, kind] of [
@@ -16,14 +16,14 @@ test("what is kept is shown as people say it, and kept as the same again", () =>
     ["30 8 1 * mon", "cron"],
     ["30 8 * * mon,wed", "cron"],
   ] as const) {
-    const rhythm = rhythmOf(cron);
+    const rhythm = recurrenceOf(cron);
     assert.equal(rhythm.kind, kind, cron);
     assert.equal(cronOf(rhythm), cron);
   }
 });
 
 test("what is not whole is no time", () => {
-  const usual = rhythmOf(undefined);
+  const usual = recurrenceOf(undefined);
   assert.equal(cronOf(usual), "30 8 * * mon-fri");
   assert.equal(cronOf({ ...usual, at: "" }), undefined);
   assert.equal(cronOf({ ...usual, kind: "cron", cron: "30 8 *" }), undefined);

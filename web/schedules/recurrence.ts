@@ -1,5 +1,5 @@
-export const rhythmKinds = ["day", "weekdays", "week", "month", "every", "cron"] as const;
-export type RecurrenceKind = (typeof rhythmKinds)[number];
+export const recurrenceKinds = ["day", "weekdays", "week", "month", "every", "cron"] as const;
+export type RecurrenceKind = (typeof recurrenceKinds)[number];
 
 /** How often, as people say it; of the fields only those count that its kind needs. */
 export type Recurrence = {
@@ -27,7 +27,7 @@ const usual: Recurrence = {
 };
 
 /** Of a new schedule, or of what is kept; a cron expression that says more than people do stays one. */
-export function rhythmOf(cron: string | undefined): Recurrence {
+export function recurrenceOf(cron: string | undefined): Recurrence {
   if (cron === undefined) return usual;
   const given = { ...usual, cron };
   const every = everyOf(cron);

@@ -7,7 +7,15 @@ import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 import { client } from "../page/server.ts";
 import { words } from "../words/words.ts";
-import { cronOf, fieldsOf, type Recurrence, type RecurrenceKind, rhythmKinds, rhythmOf, spans } from "./recurrence.ts";
+import {
+  cronOf,
+  fieldsOf,
+  type Recurrence,
+  type RecurrenceKind,
+  recurrenceKinds,
+  recurrenceOf,
+  spans,
+} from "./recurrence.ts";
 import { schedulesWords as texts } from "./schedules-words.ts";
 import { dueText, isTimeZone, ownTimeZone, spanText, weekdayName } from "./describe-times.ts";
 
@@ -29,7 +37,7 @@ export function ScheduleForm({ schedule, agents, onKept, onClose }: ScheduleForm
   const title = schedule ? texts.change : texts.add;
   const [prompt, setPrompt] = useState(schedule?.prompt ?? "");
   const [agent, setAgent] = useState(schedule?.agent ?? usualOf(agents));
-  const [rhythm, setRhythm] = useState(() => rhythmOf(schedule?.cron));
+  const [rhythm, setRhythm] = useState(() => recurrenceOf(schedule?.cron));
   const [timeZone, setTimeZone] = useState(schedule?.timeZone ?? ownTimeZone);
   const [missed, setMissed] = useState<MissedPolicy>(schedule?.missed ?? "skip");
   const cron = cronOf(rhythm);
@@ -101,7 +109,7 @@ function When({ rhythm, onChange }: { readonly rhythm: Recurrence; readonly onCh
         value={kind}
         // What was chosen goes on as an expression, for who wants it otherwise.
         onChange={(value) => change({ kind: value as RecurrenceKind, cron: cronOf(rhythm) ?? cron })}
-        options={rhythmKinds.map((each): [string, string] => [each, texts.rhythms[each]])}
+        options={recurrenceKinds.map((each): [string, string] => [each, texts.rhythms[each]])}
       />
       {kind === "week" && (
         <ChoiceField

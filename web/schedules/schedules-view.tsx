@@ -1,13 +1,13 @@
 import { useState } from "react";
 import type { ScheduleView } from "../../src/protocol/threads/schedule-shapes.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/poll.ts";
+import { usePolling } from "../parts/poll.ts";
 import { State } from "../parts/state.tsx";
 import { Note } from "../parts/note.tsx";
 import { Act } from "../parts/act.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
-import { sure } from "../parts/confirm.tsx";
+import { confirmAction } from "../parts/confirm.tsx";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { client } from "../page/server.ts";
 import { ScheduleForm } from "./schedule-form.tsx";
@@ -25,7 +25,7 @@ export function SchedulesView() {
   const query = useQuery();
   const isNew = query.has("new");
   const opened = loaded.data?.find(({ id }) => id === query.get("edit"));
-  useLookAgain(true, loaded.reload, lookMs);
+  usePolling(true, loaded.reload, lookMs);
   const close = () => changeQuery({ new: undefined, edit: undefined });
   const form = {
     agents: agents.data ?? [],
@@ -116,7 +116,7 @@ function Schedule({ schedule, onChange }: { readonly schedule: ScheduleView; rea
         </button>
         <Act
           name={nameOf(texts.remove)}
-          isSure={() => sure({ ...texts.removeSure, action: texts.remove })}
+          isSure={() => confirmAction({ ...texts.removeSure, action: texts.remove })}
           onAct={() => client.schedules.remove(id).then(onChange)}
         >
           {texts.remove}

@@ -7,8 +7,8 @@ import { client } from "../page/server.ts";
 import { words } from "../words/words.ts";
 import { ApiKeys } from "./api-keys.tsx";
 import { McpSignIns } from "./mcp-sign-ins.tsx";
-import { own } from "./account-client.ts";
-import { Section, TableOf } from "./section.tsx";
+import { accountClient } from "./account-client.ts";
+import { Section, SettingsTable } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";
 
 const texts = settingsWords.access;
@@ -30,7 +30,7 @@ function Grants() {
   const loaded = useLoaded("grants", client.grants);
   return (
     <Section title={texts.grants} explain={texts.grantsExplain}>
-      <TableOf
+      <SettingsTable
         name={texts.grants}
         head={[texts.tool, texts.when, texts.actions]}
         loaded={loaded}
@@ -64,10 +64,10 @@ function Grants() {
 }
 
 function Shares() {
-  const loaded = useLoaded("shares", own.shares);
+  const loaded = useLoaded("shares", accountClient.shares);
   return (
     <Section title={texts.shares} explain={texts.sharesExplain}>
-      <TableOf
+      <SettingsTable
         name={texts.shares}
         head={[texts.conversation, texts.made, texts.ends, texts.actions]}
         loaded={loaded}
@@ -81,7 +81,10 @@ function Shares() {
             <td>{expiresAt === null ? texts.never : time(expiresAt)}</td>
             <td>
               <div className="row-actions">
-                <Act name={`${texts.withdraw}: ${title}`} onAct={() => own.withdrawShare(id).then(loaded.reload)}>
+                <Act
+                  name={`${texts.withdraw}: ${title}`}
+                  onAct={() => accountClient.withdrawShare(id).then(loaded.reload)}
+                >
                   {texts.withdraw}
                 </Act>
               </div>

@@ -8,7 +8,7 @@ import { Form } from "../parts/forms/form.tsx";
 import { TextField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import { own } from "./account-client.ts";
+import { accountClient } from "./account-client.ts";
 import { Section } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";
 
@@ -37,7 +37,7 @@ export function Account() {
       )}
       <Section title={texts.data} explain={texts.dataExplain}>
         <div>
-          <a className="button" href={own.archive} download>
+          <a className="button" href={accountClient.archive} download>
             {texts.save}
           </a>
         </div>
@@ -57,7 +57,7 @@ function Password() {
         submit={texts.change}
         onSubmit={async () => {
           setChanged(false);
-          await own.changePassword(current, wanted);
+          await accountClient.changePassword(current, wanted);
           setCurrent("");
           setWanted("");
           setChanged(true);
@@ -74,7 +74,7 @@ function Password() {
 }
 
 function Logins() {
-  const loaded = useLoaded("logins", own.logins);
+  const loaded = useLoaded("logins", accountClient.logins);
   if (loaded.data?.length === 0) return null;
   return (
     <Section title={texts.logins}>
@@ -92,7 +92,7 @@ function Logins() {
                     <State grade="ok">{texts.thisOne}</State>
                   ) : (
                     <div className="row-actions">
-                      <Act name={`${texts.end}: ${label}`} onAct={() => own.endLogin(id).then(loaded.reload)}>
+                      <Act name={`${texts.end}: ${label}`} onAct={() => accountClient.endLogin(id).then(loaded.reload)}>
                         {texts.end}
                       </Act>
                     </div>
@@ -103,7 +103,7 @@ function Logins() {
           </Table>
           {loaded.data.length > 1 && (
             <div>
-              <Act onAct={() => own.endOtherLogins().then(loaded.reload)}>{texts.endOthers}</Act>
+              <Act onAct={() => accountClient.endOtherLogins().then(loaded.reload)}>{texts.endOthers}</Act>
             </div>
           )}
         </div>

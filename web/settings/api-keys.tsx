@@ -6,17 +6,17 @@ import { State } from "../parts/state.tsx";
 import { Act } from "../parts/act.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { TextField } from "../parts/forms/fields.tsx";
-import { Once } from "../parts/secret-once.tsx";
+import { OneTimeSecretBox } from "../parts/secret-once.tsx";
 import { ScopesField, scopesIn } from "../parts/forms/scopes-field.tsx";
-import { own } from "./account-client.ts";
-import { Section, TableOf } from "./section.tsx";
+import { accountClient } from "./account-client.ts";
+import { Section, SettingsTable } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";
 
 const texts = settingsWords.access;
 
 /** Made, told once, and revoked. */
 export function ApiKeys() {
-  const loaded = useLoaded("own keys", own.keys);
+  const loaded = useLoaded("own keys", accountClient.keys);
   const [made, setMade] = useState<string>();
   return (
     <Section title={texts.keys} explain={texts.keysExplain}>
@@ -26,8 +26,8 @@ export function ApiKeys() {
           loaded.reload();
         }}
       />
-      {made !== undefined && <Once label={texts.once} text={made} onClose={() => setMade(undefined)} />}
-      <TableOf
+      {made !== undefined && <OneTimeSecretBox label={texts.once} text={made} onClose={() => setMade(undefined)} />}
+      <SettingsTable
         name={texts.keys}
         head={[texts.label, texts.scopes, texts.lastUsed, texts.ends, texts.state, texts.actions]}
         loaded={loaded}
@@ -58,7 +58,7 @@ function KeyRow({ of, onChanged }: { readonly of: KeyView; readonly onChanged: (
       <td>
         {state === "counts" && (
           <div className="row-actions">
-            <Act name={`${texts.revoke}: ${label}`} onAct={() => own.revokeKey(id).then(onChanged)}>
+            <Act name={`${texts.revoke}: ${label}`} onAct={() => accountClient.revokeKey(id).then(onChanged)}>
               {texts.revoke}
             </Act>
           </div>
@@ -75,7 +75,7 @@ function ChosenScopes({ of: { id, label }, onChanged }: { readonly of: KeyView; 
     <Form
       name={`${texts.choose}: ${label}`}
       submit={texts.choose}
-      onSubmit={() => own.changeKey(id, { scopes: scopesIn(scopes) }).then(onChanged)}
+      onSubmit={() => accountClient.changeKey(id, { scopes: scopesIn(scopes) }).then(onChanged)}
     >
       <ScopesField label={texts.scopes} value={scopes} onChange={setScopes} />
     </Form>
@@ -91,7 +91,7 @@ function NewKey({ onMade }: { readonly onMade: (text: string) => void }) {
       name={texts.make}
       submit={texts.make}
       onSubmit={async () => {
-        const { text } = await own.addKey({
+        const { text } = await accountClient.addKey({
           label,
           scopes: scopesIn(scopes),
           ...(days !== "" && { expiresInDays: Number(days) }),

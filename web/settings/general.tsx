@@ -1,5 +1,5 @@
 import { setNotifications, useNotifications } from "../threads/notifications.ts";
-import { languageWish } from "../browser/language.ts";
+import { languageChoice } from "../browser/language.ts";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 import { sendKey } from "../browser/send-key.ts";
 import { theme } from "../browser/theme.ts";
@@ -16,10 +16,10 @@ export function General() {
         <div className="flex flex-wrap gap-3">
           <ChoiceField
             label={texts.language}
-            value={languageWish.use()}
+            value={languageChoice.use()}
             options={Object.entries(texts.languages)}
             onChange={(value) => {
-              languageWish.set(value);
+              languageChoice.set(value);
               location.reload();
             }}
           />

@@ -1,25 +1,25 @@
 import { useState } from "react";
 import type { McpServerState } from "../../src/protocol/agents/mcp-servers.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/poll.ts";
+import { usePolling } from "../parts/poll.ts";
 import { isAway, mcpServerGrades } from "../parts/mcp-server-grades.ts";
 import { Problem } from "../parts/problem.tsx";
 import { State } from "../parts/state.tsx";
 import { Act } from "../parts/act.tsx";
-import { own } from "./account-client.ts";
-import { Section, TableOf } from "./section.tsx";
+import { accountClient } from "./account-client.ts";
+import { Section, SettingsTable } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";
 
 const texts = settingsWords.access;
 
 /** Servers of tools as they are for oneself. */
 export function McpSignIns() {
-  const loaded = useLoaded("own mcp servers", own.mcpServers);
-  useLookAgain(loaded.data?.some(({ state }) => state === "connecting") ?? false, loaded.reload);
+  const loaded = useLoaded("own mcp servers", accountClient.mcpServers);
+  usePolling(loaded.data?.some(({ state }) => state === "connecting") ?? false, loaded.reload);
   const [isOpened, setOpened] = useState(false);
   return (
     <Section title={texts.servers} explain={texts.serversExplain}>
-      <TableOf
+      <SettingsTable
         name={texts.servers}
         head={[texts.server, texts.state, texts.actions]}
         loaded={loaded}
@@ -29,7 +29,7 @@ export function McpSignIns() {
             key={server.name}
             server={server}
             onSignIn={() => setOpened(true)}
-            onSignOut={() => own.signOut(server.name).then(loaded.reload)}
+            onSignOut={() => accountClient.signOut(server.name).then(loaded.reload)}
           />
         )}
       />

@@ -19,7 +19,7 @@ export function Section({ title, explain, children }: SectionProps) {
   );
 }
 
-type TableOfProps<Row> = {
+type SettingsTableProps<Row> = {
   readonly name: string;
   readonly head: readonly string[];
   readonly loaded: LoadState<readonly Row[]>;
@@ -29,7 +29,7 @@ type TableOfProps<Row> = {
 };
 
 /** What there is of one kind, each with what one may do to it. */
-export function TableOf<Row>({ name, head, loaded, none, row }: TableOfProps<Row>) {
+export function SettingsTable<Row>({ name, head, loaded, none, row }: SettingsTableProps<Row>) {
   return (
     <>
       <Waiting of={loaded} />

@@ -8,7 +8,7 @@ import { Account } from "./account.tsx";
 import { General } from "./general.tsx";
 import { settingsWords } from "./settings-words.ts";
 import { ShortcutTable } from "./shortcut-table.tsx";
-import { Use } from "./usage.tsx";
+import { UsageSettings } from "./usage.tsx";
 import "../parts/dense.css";
 import "./settings.css";
 
@@ -19,7 +19,7 @@ const sections: Readonly<Record<SettingsSection, ComponentType>> = {
   general: General,
   shortcuts: ShortcutTable,
   access: Access,
-  use: Use,
+  use: UsageSettings,
   account: Account,
 };
 const all = Object.keys(sections) as SettingsSection[];

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { KeysShown, useActionName } from "../parts/shortcut-help.tsx";
-import { isPlain, keysOf, takenBy } from "../browser/keys.ts";
+import { isPlain, keysOf, reservedFor } from "../browser/keys.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Table } from "../parts/table.tsx";
 import { type ShortcutName, actions, defaultKeys, setShortcuts, useShortcuts } from "../browser/shortcuts.ts";
@@ -31,7 +31,7 @@ export function ShortcutTable() {
     // Without the focus it changes nothing more.
     if (pressed === "Escape") return back();
     const other = actions.find((each) => each !== action && firstOf(keys[each]) === pressed);
-    const taken = takenBy(pressed);
+    const taken = reservedFor(pressed);
     if (taken !== undefined) setProblem(texts[taken]);
     else if (other !== undefined) setProblem(texts.taken(actionName(other) ?? other));
     else {

@@ -6,7 +6,7 @@ import { State } from "../parts/state.tsx";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import { own } from "./account-client.ts";
+import { accountClient } from "./account-client.ts";
 import { Section } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";
 
@@ -14,11 +14,11 @@ const texts = settingsWords.use;
 const groupings = ["model", "agent", "day"] as const;
 
 /** What one may spend, and has spent. */
-export function Use() {
-  const budgets = useLoaded("own budgets", own.budgets);
+export function UsageSettings() {
+  const budgets = useLoaded("own budgets", accountClient.budgets);
   const by = useQuery().get("by");
   const grouping = groupings.find((each) => each === by) ?? "model";
-  const used = useLoaded(grouping, (signal) => own.usage({ by: grouping }, signal));
+  const used = useLoaded(grouping, (signal) => accountClient.usage({ by: grouping }, signal));
   return (
     <>
       <Section title={texts.budgets}>

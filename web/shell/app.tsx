@@ -2,15 +2,15 @@ import { Menu } from "lucide-react";
 import { Suspense, useState, useEffect } from "react";
 import { flushSync } from "react-dom";
 import { useAttention } from "../threads/notifications.ts";
-import { Announced } from "../parts/announce.tsx";
+import { AnnouncementRegion } from "../parts/announce.tsx";
 import { Sheet } from "../parts/sheet.tsx";
 import { ShortcutHelp } from "../parts/shortcut-help.tsx";
 import { NotFoundPage } from "../parts/not-found.tsx";
-import { AsksOnly } from "./asks-only.tsx";
+import { OwnerRequired } from "./asks-only.tsx";
 import { ViewMenu, ViewTools } from "./view-menu.tsx";
 import { listChoice, useIsWide } from "../browser/screen-width.ts";
 import { ErrorBoundary } from "../page/error-boundary.tsx";
-import { useOffered, views } from "../page/view-list.tsx";
+import { useAvailableViews, views } from "../page/view-list.tsx";
 import { shownViews } from "./load-views.tsx";
 
 import { ConfirmDialog } from "../parts/confirm.tsx";
@@ -38,7 +38,7 @@ export function App() {
   const isNowhere = !found && name !== "";
   const view = found ?? views[0]!;
   const Shown = shownViews[view.path];
-  const offered = useOffered();
+  const offered = useAvailableViews();
   const threadId = found?.path === "chat" ? rest : undefined;
   const threadTitle = useThreadTitle(threadId);
   useTitle(view.path === "chat" ? threadTitle : view.name);
@@ -97,7 +97,7 @@ export function App() {
           {view.path !== "chat" && <span className="truncate text-sm text-muted">{view.name}</span>}
           <HeadPlace />
         </header>
-        <AsksOnly />
+        <OwnerRequired />
         <ErrorBoundary key={view.path} instead={<Fallen />}>
           <Suspense fallback={<p className="p-4 text-muted">{words.loading}</p>}>
             {isNowhere ? <NotFoundPage /> : <Shown key={view.path} rest={rest} />}
@@ -109,7 +109,7 @@ export function App() {
         </ErrorBoundary>
       </main>
       {isHelpOpen && <ShortcutHelp onClose={() => setHelpOpen(false)} />}
-      <Announced />
+      <AnnouncementRegion />
       <ConfirmDialog />
       {offered.map(({ path: to }) => {
         const action = `go-${to}`;

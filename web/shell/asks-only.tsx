@@ -2,7 +2,7 @@ import { useMe } from "../page/me.ts";
 import { words } from "../words/words.ts";
 
 /** Says to whoever is not known to be the owner of a server on this machine what to do about it. */
-export function AsksOnly() {
+export function OwnerRequired() {
   const me = useMe();
   if (!me?.asksOnly) return null;
   return (

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { kept } from "../browser/stored-choice.ts";
+import { createStoredChoice } from "../browser/stored-choice.ts";
 
 export type MinutesDraft = {
   readonly project: string;
@@ -9,7 +9,7 @@ export type MinutesDraft = {
 };
 
 export const emptyDraft: MinutesDraft = { project: "", sprint: "", minutes: "", instructions: "" };
-const store = kept("taiga-draft");
+const store = createStoredChoice("taiga-draft");
 /** Of what the server takes, less what is written around it. */
 export const mostCharacters = 180_000;
 

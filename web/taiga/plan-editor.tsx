@@ -4,7 +4,7 @@ import type { PlannedWrite } from "../../src/protocol/agents/tools.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/act.tsx";
-import { choiceOf, edited, type PlanEdits, noEdits, outlineOf, textOf, verbOf } from "./plan.ts";
+import { choiceOf, applyEdits, type PlanEdits, noEdits, outlineOf, argumentText, verbOf } from "./plan.ts";
 import { taigaWords as words } from "./taiga-words.ts";
 
 type PlanEditorProps = {
@@ -19,7 +19,7 @@ type PlanEditorProps = {
 export function PlanEditor({ run, choices: [doIt = "", doNothing = ""], writes, onDecide }: PlanEditorProps) {
   const [edits, edit] = useEdits(run);
   const { stories, others } = outlineOf(writes);
-  const kept = edited(writes, edits);
+  const kept = applyEdits(writes, edits);
   const isKept = (id: string) => kept.some((write) => write.id === id);
   const isEmpty = kept.some(({ arguments: given }) => given["subject"] === "");
   const { isBusy, problem, act } = useAct(async (choice: string) => {
@@ -108,9 +108,9 @@ type PlanEntryProps = {
 
 function Entry({ write, isStory, isKept, isOff, texts, onKeep, onText }: PlanEntryProps) {
   const { verb, kind } = verbOf(write);
-  const planned = textOf(write, "subject");
+  const planned = argumentText(write, "subject");
   const subject = texts.subject ?? planned;
-  const description = texts.description ?? textOf(write, "description");
+  const description = texts.description ?? argumentText(write, "description");
   const [isDescribed, setDescribed] = useState(description !== "");
   const name = words.subject(words.kinds[kind], planned || words.existing(String(write.arguments[`${kind}_id`])));
   const details = detailsOf(write);

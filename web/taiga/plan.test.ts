@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PlannedWrite } from "../../src/protocol/agents/tools.ts";
-import { choiceOf, chosenBy, edited, noEdits, outlineOf } from "./plan.ts";
+import { choiceOf, choiceFromPlan, applyEdits, noEdits, outlineOf } from "./plan.ts";
 
 const writes: readonly PlannedWrite[] = [
   { id: "new:1", tool: "taiga_create_user_story", arguments: { subject: "One", milestone_id: 3 } },
@@ -21,8 +21,8 @@ test("new tasks stand beneath their new story, all else by itself", () => {
 });
 
 test("what needs something that is left out is left out too", () => {
-  assert.deepEqual(ids(edited(writes, { leftOut: ["new:1"], texts: {} })), ["new:3"]);
-  assert.deepEqual(ids(edited(writes, { leftOut: ["new:4"], texts: {} })), ["new:1", "new:2", "new:3"]);
+  assert.deepEqual(ids(applyEdits(writes, { leftOut: ["new:1"], texts: {} })), ["new:3"]);
+  assert.deepEqual(ids(applyEdits(writes, { leftOut: ["new:4"], texts: {} })), ["new:1", "new:2", "new:3"]);
 });
 
 test("a choice is sent only where something differs, and is read back as it was sent", () => {
@@ -30,7 +30,7 @@ test("a choice is sent only where something differs, and is read back as it was 
   assert.equal(choiceOf(writes, { leftOut: [], texts: { "new:1": { description: "" } } }), undefined);
   const texts = { "new:1": { subject: "First", description: "Why" }, "new:4": { description: "" } };
   const choice = choiceOf(writes, { leftOut: ["new:3"], texts });
-  const chosen = chosenBy(writes, choice);
+  const chosen = choiceFromPlan(writes, choice);
   assert.deepEqual(ids(chosen), ["new:1", "new:2", "new:4"]);
   assert.deepEqual(chosen[0]?.arguments, { subject: "First", description: "Why", milestone_id: 3 });
   assert.deepEqual(chosen[2]?.arguments, { task_id: "new:2", description: "" });

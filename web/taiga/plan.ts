@@ -23,13 +23,13 @@ export function outlineOf(writes: readonly PlannedWrite[]): Outline {
   return { stories, others: writes.filter(({ id }) => !placed.has(id)) };
 }
 
-export function textOf({ arguments: given }: PlannedWrite, field: "subject" | "description"): string {
+export function argumentText({ arguments: given }: PlannedWrite, field: "subject" | "description"): string {
   const text = given[field];
   return typeof text === "string" ? text : "";
 }
 
 /** The plan as it is after the edits. What needs something that is left out is left out too. */
-export function edited(writes: readonly PlannedWrite[], { leftOut, texts }: PlanEdits): readonly PlannedWrite[] {
+export function applyEdits(writes: readonly PlannedWrite[], { leftOut, texts }: PlanEdits): readonly PlannedWrite[] {
   const kept: PlannedWrite[] = [];
   const out = new Set(leftOut);
   for (const write of writes) {
@@ -49,14 +49,14 @@ export function edited(writes: readonly PlannedWrite[], { leftOut, texts }: Plan
 
 /** For the decision; undefined: the plan as it is. */
 export function choiceOf(writes: readonly PlannedWrite[], edits: PlanEdits): string | undefined {
-  const chosen = edited(writes, edits);
+  const chosen = applyEdits(writes, edits);
   const isWhole = chosen.length === writes.length && chosen.every((write, at) => write === writes[at]);
   if (isWhole) return undefined;
   return JSON.stringify({ writes: chosen.map(({ id, arguments: given }) => ({ id, arguments: given })) });
 }
 
 /** What a decision has chosen. */
-export function chosenBy(writes: readonly PlannedWrite[], choice: string | undefined): readonly PlannedWrite[] {
+export function choiceFromPlan(writes: readonly PlannedWrite[], choice: string | undefined): readonly PlannedWrite[] {
   if (choice === undefined) return writes;
   const { writes: chosen } = JSON.parse(choice) as { writes: readonly Pick<PlannedWrite, "id" | "arguments">[] };
   return writes.flatMap((write) => {

@@ -1,7 +1,7 @@
 import { FileText } from "lucide-react";
 import { useRef, useState } from "react";
 import { newId } from "../../src/protocol/base/ids.ts";
-import { fromHere } from "../page/path.ts";
+import { navigateUnlessLeft } from "../page/path.ts";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/act.tsx";
 import { Choices } from "./choices.tsx";
@@ -23,7 +23,7 @@ export function ProposalForm() {
     const of = JSON.stringify(draft);
     if (attempt.current.of !== of) attempt.current = { key: newId(), of };
     const { project, sprint } = draft;
-    const leadOn = fromHere();
+    const leadOn = navigateUnlessLeft();
     const proposal = { project, sprint, prompt: promptOf(draft, words.ask(sprint)) };
     const run = await withLogin((login) => taiga.propose(login, proposal, attempt.current.key));
     // Where to stays for the next minutes.

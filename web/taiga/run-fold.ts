@@ -1,7 +1,7 @@
 import type { RunEvent } from "../../src/protocol/threads/events.ts";
 import { type ItemOf, textOf } from "../../src/protocol/threads/items.ts";
 import type { PlannedWrite } from "../../src/protocol/agents/tools.ts";
-import { chosenBy } from "./plan.ts";
+import { choiceFromPlan } from "./plan.ts";
 
 export type WriteState = "open" | "running" | "done" | "failed" | "unknown";
 export type CreatedWork = { readonly ref: number; readonly subject: string; readonly url: string };
@@ -113,7 +113,7 @@ function decided(state: RunState, { body }: ItemOf<"decision">): RunState {
   const questions = state.questions.filter(({ id }) => id !== body.question);
   if (!question || !isAboutPlan(question)) return { ...state, questions };
   const isAllowed = body.decision === "answer" && body.text === question.body.choices?.[0];
-  return { ...state, questions, chosen: isAllowed ? chosenBy(state.planned, body.arguments) : [] };
+  return { ...state, questions, chosen: isAllowed ? choiceFromPlan(state.planned, body.arguments) : [] };
 }
 
 /** The write that is done at a step. */

@@ -1,7 +1,7 @@
 import { ExternalLink } from "lucide-react";
 import type { PlannedWrite } from "../../src/protocol/agents/tools.ts";
 import { State } from "../parts/state.tsx";
-import { outlineOf, textOf, verbOf } from "./plan.ts";
+import { outlineOf, argumentText, verbOf } from "./plan.ts";
 import type { RunState, WriteLine } from "./run-fold.ts";
 import { taigaWords as words } from "./taiga-words.ts";
 import { useEffect, useState } from "react";
@@ -58,7 +58,7 @@ type WriteLineProps = {
 function Line({ write, line, isOver }: WriteLineProps) {
   const state = line?.state ?? "open";
   const { verb, kind } = verbOf(write);
-  const subject = textOf(write, "subject") || `${words.verbs[verb]}: ${words.kinds[kind]}`;
+  const subject = argumentText(write, "subject") || `${words.verbs[verb]}: ${words.kinds[kind]}`;
   return (
     <div className="taiga-line">
       <span className="min-w-0 grow">

@@ -1,10 +1,10 @@
 import { Fragment } from "react";
 import { markedPieces } from "./marked-pieces.ts";
 
-type FoundWordsProps = { readonly text: string; readonly search: string; readonly fromFirst?: boolean };
+type HighlightedTextProps = { readonly text: string; readonly search: string; readonly fromFirst?: boolean };
 
 /** A text in which what was searched for is marked; `fromFirst`: from shortly before the first of them, for a short line. */
-export function FoundWords({ text, search, fromFirst = false }: FoundWordsProps) {
+export function HighlightedText({ text, search, fromFirst = false }: HighlightedTextProps) {
   return markedPieces(text, search, fromFirst).map(({ piece, isFound }, at) =>
     isFound ? (
       <mark key={at} className="found-word">

@@ -1,5 +1,5 @@
 import { useEffect } from "react";
-import { kept } from "../browser/stored-choice.ts";
+import { createStoredChoice } from "../browser/stored-choice.ts";
 import { goTo } from "../page/path.ts";
 import { client } from "../page/server.ts";
 import { onWaiting, useAttentionOfAll } from "./waiting-threads.ts";
@@ -7,7 +7,7 @@ import { showWaiting } from "../page/title.ts";
 import { words } from "../words/words.ts";
 
 /** `yes`: where the browser allows it too. */
-const wish = kept("notify");
+const wish = createStoredChoice("notify");
 
 /** Whoever looks elsewhere is told that something waits, in whatever conversation: in the title, by the icon, by the browser. */
 export function useAttention(): void {

@@ -1,10 +1,10 @@
 import type { ThreadView } from "../../src/protocol/threads/threads.ts";
-import { kept } from "../browser/stored-choice.ts";
+import { createStoredChoice } from "../browser/stored-choice.ts";
 
 /** How far one has read: what is beyond it is new. Of threads that were never open here, only those made since count. */
 type ReadMarks = { readonly since: string; readonly seqs: Readonly<Record<string, number>> };
 
-const store = kept("seen");
+const store = createStoredChoice("seen");
 const most = 300;
 /** Left just now, with the list as it was then: whatever stands in them at the next look was seen. */
 const left = new Map<string, readonly ThreadView[]>();
@@ -18,7 +18,7 @@ export function isNew(thread: ThreadView): boolean {
 }
 
 /** Called with what a look found; `current` is open. */
-export function lookedAt(threads: readonly ThreadView[], current: string | undefined): void {
+export function markRead(threads: readonly ThreadView[], current: string | undefined): void {
   const found = threads.filter(({ id }) => id === current || (left.has(id) && left.get(id) !== threads));
   const { since, seqs } = read();
   // A list may be older than what was shown since.
@@ -31,7 +31,7 @@ export function lookedAt(threads: readonly ThreadView[], current: string | undef
 }
 
 /** Shown up to here, which no list may tell of yet. */
-export function saw(thread: string, seq: number): void {
+export function markSeen(thread: string, seq: number): void {
   const { since, seqs } = read();
   const { [thread]: before = -1, ...others } = seqs;
   if (seq <= before) return;
@@ -39,7 +39,7 @@ export function saw(thread: string, seq: number): void {
   store.set(JSON.stringify({ since, seqs: Object.fromEntries(all) } satisfies ReadMarks));
 }
 
-export function leaves(thread: string, threads: readonly ThreadView[]): void {
+export function leaveThread(thread: string, threads: readonly ThreadView[]): void {
   left.set(thread, threads);
 }
 

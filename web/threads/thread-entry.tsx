@@ -5,11 +5,11 @@ import { useIsTouched } from "../browser/screen-width.ts";
 import { Menu } from "../parts/menu.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { PageLink } from "../parts/page-link.tsx";
-import { sure } from "../parts/confirm.tsx";
+import { confirmAction } from "../parts/confirm.tsx";
 import { reasonOf } from "../page/server.ts";
 import { words } from "../words/words.ts";
-import { FoundWords } from "./highlight.tsx";
-import { putAway } from "./archive.ts";
+import { HighlightedText } from "./highlight.tsx";
+import { archiveWithUndo } from "./archive.ts";
 import { archiveThread, removeThread, renameThread } from "./threads-store.ts";
 import { threadWords } from "./thread-words.ts";
 import { TitleField } from "./title-field.tsx";
@@ -44,7 +44,7 @@ export function ThreadEntry({ thread, isCurrent, mark, search, isNamed, onName, 
     {
       name: isArchived ? threadWords.bringBack : words.archive,
       icon: isArchived ? ArchiveRestore : Archive,
-      onChoose: () => tell(isArchived ? archiveThread(id, false) : putAway(id)),
+      onChoose: () => tell(isArchived ? archiveThread(id, false) : archiveWithUndo(id)),
     },
     { name: words.delete, icon: Trash2, isGrave: true, onChoose: () => tell(remove()) },
   ];
@@ -71,13 +71,13 @@ export function ThreadEntry({ thread, isCurrent, mark, search, isNamed, onName, 
         <PageLink to={`/chat/${id}${found ? `?item=${found.item}` : ""}`} look="thread-link" isCurrent={isCurrent}>
           <span className="flex min-w-0 items-baseline gap-2">
             <span dir="auto" className={`min-w-0 truncate ${mark === "new" ? "font-semibold" : ""}`}>
-              <FoundWords text={title} search={search} />
+              <HighlightedText text={title} search={search} />
             </span>
             {mark && <Mark of={mark} />}
           </span>
           {found && found.excerpt !== title && (
             <span dir="auto" className="block truncate text-xs text-muted">
-              <FoundWords text={found.excerpt} search={search} fromFirst />
+              <HighlightedText text={found.excerpt} search={search} fromFirst />
             </span>
           )}
         </PageLink>
@@ -106,7 +106,7 @@ export function ThreadEntry({ thread, isCurrent, mark, search, isNamed, onName, 
   );
 
   async function remove(): Promise<void> {
-    if (!(await sure({ ...words.deleteSure(title), action: words.delete }))) return;
+    if (!(await confirmAction({ ...words.deleteSure(title), action: words.delete }))) return;
     await removeThread(id);
     onRemove();
   }

@@ -7,7 +7,7 @@ import { goTo, pathNow } from "../page/path.ts";
 import { words } from "../words/words.ts";
 import { useAttentionOfAll } from "./waiting-threads.ts";
 import { sectionsOf } from "./sections.ts";
-import { isNew, leaves, lookedAt, useSeen } from "./read-marks.ts";
+import { isNew, leaveThread, markRead, useSeen } from "./read-marks.ts";
 import { ThreadEntry, type ThreadMark } from "./thread-entry.tsx";
 import { endSearch, loadMore, searchThreads, showArchived, threadLeft, useThreads } from "./threads-store.ts";
 import { threadWords } from "./thread-words.ts";
@@ -22,13 +22,13 @@ export function ThreadList({ current, onChoose }: ThreadListProps) {
   const [named, setNamed] = useState<string>();
   const list = useRef<HTMLDivElement>(null);
   useSeen();
-  useEffect(() => lookedAt(threads, current), [threads, current]);
+  useEffect(() => markRead(threads, current), [threads, current]);
   const latest = useRef(threads);
   latest.current = threads;
   useEffect(() => {
     if (current === undefined) return undefined;
     return () => {
-      leaves(current, latest.current);
+      leaveThread(current, latest.current);
       threadLeft();
     };
   }, [current]);

@@ -23,7 +23,7 @@ const tellers = new Set<(run: string, threadId: string) => void>();
 /** What happens in all one's threads: looked up now and then, also behind, so that whoever is elsewhere can be called. */
 export function useAttentionOfAll(): Attention {
   useEffect(() => {
-    const look = () => void lookAround();
+    const look = () => void checkWaiting();
     if (users++ === 0) {
       look();
       timer = setInterval(look, everyMs);
@@ -49,7 +49,7 @@ let isLooking = false;
 let isAskedAgain = false;
 
 /** Also called when something began or ended here. */
-export async function lookAround(): Promise<void> {
+export async function checkWaiting(): Promise<void> {
   isAskedAgain = isLooking;
   if (isLooking) return;
   isLooking = true;
@@ -71,7 +71,7 @@ export async function lookAround(): Promise<void> {
     // The next look may reach the server.
   } finally {
     isLooking = false;
-    if (isAskedAgain) void lookAround();
+    if (isAskedAgain) void checkWaiting();
   }
 }
 

@@ -23,7 +23,7 @@ export type TurnPiece =
 const fewestInGroup = 3;
 
 /** A question about a call stands with the call; calls in a row stand together, those that delegate by themselves. */
-export function arranged(blocks: readonly ConversationBlock[]): readonly TurnPiece[] {
+export function arrangeBlocks(blocks: readonly ConversationBlock[]): readonly TurnPiece[] {
   const questions = new Map<string, BlockOf<"question">>();
   const calls = new Set(blocks.flatMap((block) => (block.kind === "call" ? [block.key] : [])));
   for (const block of blocks)

@@ -1,7 +1,7 @@
 import { Fragment, memo, useContext, useMemo } from "react";
 import type { ConversationBlock, BlockOf } from "../../src/client/conversation.ts";
 import { words } from "../words/words.ts";
-import { arranged, type DisplayedCall, isDelegation, type TurnPiece } from "./arrange-blocks.ts";
+import { arrangeBlocks, type DisplayedCall, isDelegation, type TurnPiece } from "./arrange-blocks.ts";
 import "./blocks.css";
 import { SourceList, sourcesOf } from "../markdown/citation-chip.tsx";
 import { Delegation } from "./delegation.tsx";
@@ -25,7 +25,7 @@ type BlocksProps = {
 /** What an agent said and did in one turn: its words, what it did in quiet lines, what came of it, what it took. */
 export const Blocks = memo(function Blocks({ blocks }: BlocksProps) {
   const pieces = useMemo(
-    () => arranged(isEndedAtLimit(blocks) ? blocks.filter(({ kind }) => kind !== "end") : blocks),
+    () => arrangeBlocks(isEndedAtLimit(blocks) ? blocks.filter(({ kind }) => kind !== "end") : blocks),
     [blocks],
   );
   const { files: place } = useContext(TurnPlaceContext);

@@ -37,7 +37,7 @@ function endOf({ isError, data }: NonNullable<BlockOf<"call">["result"]>): reado
 }
 
 /** The arguments in short: the values alone where that is clear. */
-export function argumentsInShort(given: string): string {
+export function shortArguments(given: string): string {
   const parsed = objectIn(given);
   if (!parsed) return given.replaceAll(/\s+/g, " ").trim().slice(0, 300);
   const entries = Object.entries(parsed);

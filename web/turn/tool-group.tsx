@@ -2,9 +2,9 @@ import { type ComponentType, useEffect, useState } from "react";
 import { duration } from "../parts/format.ts";
 import { words } from "../words/words.ts";
 import { type DisplayedCall, type CallWithQuestion, timeOfCalls } from "./arrange-blocks.ts";
-import { argumentsInShort } from "./call-state.ts";
+import { shortArguments } from "./call-state.ts";
 import { RunLink } from "./tool-line.tsx";
-import { Ticking } from "../conversation/elapsed-time.tsx";
+import { ElapsedTime } from "../conversation/elapsed-time.tsx";
 
 type GroupProps = { readonly calls: readonly CallWithQuestion[]; readonly show: ComponentType<DisplayedCall> };
 
@@ -26,7 +26,7 @@ export function ToolGroup({ calls, show: Show }: GroupProps) {
       <summary>
         <span className="whitespace-nowrap">{words.turn.calls(calls.length)}</span>
         <span className="min-w-0 flex-1 truncate font-mono text-muted">
-          {running ? `${running.name} ${argumentsInShort(running.arguments)}` : names}
+          {running ? `${running.name} ${shortArguments(running.arguments)}` : names}
         </span>
         {failed > 0 && <span className="whitespace-nowrap text-bad">✗ {words.turn.failedCalls(failed)}</span>}
         <span className="whitespace-nowrap text-muted">
@@ -37,7 +37,7 @@ export function ToolGroup({ calls, show: Show }: GroupProps) {
           ) : running ? (
             <>
               … {words.running}
-              <Ticking since={running.startedAt} />
+              <ElapsedTime since={running.startedAt} />
             </>
           ) : calls.every(({ call }) => call.kept !== undefined) ? (
             words.kept

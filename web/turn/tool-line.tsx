@@ -2,20 +2,20 @@ import { type ReactNode, useContext, useEffect, useState } from "react";
 import { PageLink } from "../parts/page-link.tsx";
 import { words } from "../words/words.ts";
 import type { DisplayedCall, CallWithQuestion } from "./arrange-blocks.ts";
-import { argumentsInShort, prettyJson, stateOfCall } from "./call-state.ts";
+import { shortArguments, prettyJson, stateOfCall } from "./call-state.ts";
 import { SourceList } from "../markdown/citation-chip.tsx";
 import { formatJson } from "../parts/format-json.ts";
 import { CodeText } from "../markdown/formatted.tsx";
 import { LongText } from "../markdown/long-text.tsx";
 import { Question } from "./question.tsx";
-import { Ticking } from "../conversation/elapsed-time.tsx";
+import { ElapsedTime } from "../conversation/elapsed-time.tsx";
 import { TurnPlaceContext } from "./turn-place.ts";
 
 /** What an agent did, in one quiet line; arguments, output and result on demand. It opens by itself when it asks something. */
 export function ToolLine({ call, question, isHeld, isInGroup = false }: DisplayedCall) {
   const { name, run, result, output } = call;
   return (
-    <CallDetails call={call} question={question} isHeld={isHeld} name={name} short={argumentsInShort(call.arguments)}>
+    <CallDetails call={call} question={question} isHeld={isHeld} name={name} short={shortArguments(call.arguments)}>
       {!asks(question) && (
         <Part name={words.arguments}>
           <CodeText text={prettyJson(call.arguments).slice(0, mostArguments)} language="json" />
@@ -87,7 +87,7 @@ export function CallDetails({ call, question, isHeld = false, name, short, child
         <span className="min-w-0 flex-1 truncate font-mono text-muted">{short}</span>
         <span className={`whitespace-nowrap ${isAsking ? "text-warn" : tone}`}>
           <span aria-hidden>{isAsking ? "▲" : mark}</span> {isAsking ? words.waiting : text}
-          {!call.result && !isAsking && !isHeld && <Ticking since={call.startedAt} />}
+          {!call.result && !isAsking && !isHeld && <ElapsedTime since={call.startedAt} />}
         </span>
       </summary>
       {isOpen && (

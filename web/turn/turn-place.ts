@@ -1,7 +1,7 @@
 import { createContext } from "react";
 import type { BlockOf } from "../../src/client/conversation.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
-import { decideHere } from "../conversation/conversation-store.ts";
+import { decideQuestion } from "../conversation/conversation-store.ts";
 
 /** Where a turn stands: what its files and its questions belong to. */
 export type TurnPlace = {
@@ -9,7 +9,7 @@ export type TurnPlace = {
   readonly files?: string;
   readonly decide: (question: BlockOf<"question">, input: DecisionInput) => Promise<void>;
 };
-export const TurnPlaceContext = createContext<TurnPlace>({ decide: decideHere });
+export const TurnPlaceContext = createContext<TurnPlace>({ decide: decideQuestion });
 
 /** Below the page's own address. */
 export function filesOfThread(threadId: string): string {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Finding } from "../../protocol/people/overview.ts";
 import { silentLog } from "../../protocol/base/log.ts";
-import { type Capability, createOpening, findingsOf, healthOf } from "./opening.ts";
+import { type Capability, createCapabilityStack, findingsOf, healthOf } from "./opening.ts";
 
 function watched() {
   const closed: string[] = [];
@@ -18,7 +18,7 @@ function watched() {
 
 test("parts are closed in reverse, each when the one behind it has closed, and once", async () => {
   const { closed, log, part } = watched();
-  const opening = createOpening(log);
+  const opening = createCapabilityStack(log);
   opening.add(part("first"));
   opening.add({
     async close() {
@@ -37,7 +37,7 @@ test("parts are closed in reverse, each when the one behind it has closed, and o
 
 test("a part that fails to close is logged, and keeps no other from closing", async () => {
   const { closed, warnings, log, part } = watched();
-  const opening = createOpening(log);
+  const opening = createCapabilityStack(log);
   opening.add(part("first"));
   opening.add({
     close() {
@@ -56,7 +56,7 @@ test("a part that fails to close is logged, and keeps no other from closing", as
 test("a start that fails half-way closes what was open, and throws its own error whatever happens there", async () => {
   const { closed, warnings, log, part } = watched();
   async function openAll() {
-    await using opening = createOpening(log);
+    await using opening = createCapabilityStack(log);
     opening.add(part("first"));
     opening.add({ close: () => Promise.reject(new Error("rejected")) });
     await Promise.reject(new Error("no start"));
@@ -70,7 +70,7 @@ test("a start that fails half-way closes what was open, and throws its own error
 
 test("doctor and health hear of every part that was added, in the order that is asked for", async () => {
   const { log, part } = watched();
-  const { add, partsFrom } = createOpening(log);
+  const { add, partsFrom } = createCapabilityStack(log);
   const [store, added, runs] = ["store", "added", "runs"].map((name) => add(part(name)));
   add({});
   assert.deepEqual(partsFrom([]).slice(0, 3), [store, added, runs]);

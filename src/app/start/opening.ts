@@ -29,7 +29,7 @@ export type CapabilityStack = AsyncDisposable & {
 };
 
 /** For a function that opens several parts: `await using opening = createOpening(log)`. */
-export function createOpening(log: Log): CapabilityStack {
+export function createCapabilityStack(log: Log): CapabilityStack {
   const stack = new AsyncDisposableStack();
   const parts: Capability[] = [];
   return {

@@ -145,14 +145,14 @@ function openExchange({ raw }: FastifyReply, given: McpCallContext["arguments"])
 function noteCancels({ request, caller }: McpRequest, cancels: Cancellations, cancel: () => void): () => void {
   const session = request.headers[sessionHeader];
   if (typeof session !== "string") return () => {};
-  const place = placeOf(caller, session);
+  const place = sessionKey(caller, session);
   const cancelled = cancelledRequestId(request.body);
   if (cancelled !== undefined) cancels.cancel(place, cancelled);
   const id = idOf(request.body);
   return id === undefined ? () => {} : cancels.note(place, id, cancel);
 }
 
-function placeOf({ userId }: Caller, session: string): string {
+function sessionKey({ userId }: Caller, session: string): string {
   return `${userId} ${session}`;
 }
 

@@ -1,5 +1,5 @@
 import { InvalidInput } from "../../protocol/base/errors.ts";
-import { nearNames } from "../../protocol/base/near-names.ts";
+import { similarNames } from "../../protocol/base/near-names.ts";
 import { isWord, wordsFor } from "../../protocol/base/scopes.ts";
 import type { Services } from "../server/services.ts";
 
@@ -17,7 +17,7 @@ export function checkScopes(words: readonly string[], { agents, models, tools }:
     ...models.list().map(({ id }) => `model:${id}`),
     ...listed.map(({ name }) => `tool:${name}`),
   ];
-  const near = nearNames(wrong, new Set([...wordsFor(things), ...demanded]));
+  const near = similarNames(wrong, new Set([...wordsFor(things), ...demanded]));
   const advice =
     near.length > 0
       ? `Did you mean ${near.join(" or ")}?`

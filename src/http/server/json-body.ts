@@ -8,7 +8,7 @@ import { InvalidInput } from "../../protocol/base/errors.ts";
 import { createJsonCount } from "../../protocol/base/json-bounds.ts";
 import { configOf, fewBounds } from "./body-bounds.ts";
 import { isOwnOrigin } from "./origins.ts";
-import { gatherBytes } from "../../protocol/base/gathered-bytes.ts";
+import { createByteBuffer } from "../../protocol/base/gathered-bytes.ts";
 
 /** To decode and parse so much takes a third of a millisecond. */
 const longBytes = 100_000;
@@ -102,14 +102,14 @@ async function readJson(request: FastifyRequest, payload: IncomingMessage): Prom
     // What may hold a call's arguments keeps its numbers.
     value = (isExact ? parseExactly : JSON.parse)(text);
   } catch (error) {
-    throw new InvalidInput(`The body is not valid JSON${placeOf(error)}.`, { code: "invalid_json", cause: error });
+    throw new InvalidInput(`The body is not valid JSON${bodyPosition(error)}.`, { code: "invalid_json", cause: error });
   }
   await turn();
   return value;
 }
 
 /** Where the fault is, without the piece of the body that some of these messages show. */
-function placeOf(error: unknown): string {
+function bodyPosition(error: unknown): string {
   const { message } = error as SyntaxError;
   const [, place] = /(at position \d+(?: \(line \d+ column \d+\))?)$/.exec(message) ?? [];
   if (place !== undefined) return `, ${place}`;
@@ -138,7 +138,7 @@ export async function readBody(
       status: 415,
     });
   if (Number(said ?? 0) > most) throw tooLarge(most);
-  const gathered = gatherBytes(most, said === undefined ? undefined : Number(said));
+  const gathered = createByteBuffer(most, said === undefined ? undefined : Number(said));
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let pieces = 0;
   const take = (piece: Buffer) => {

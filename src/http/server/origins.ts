@@ -41,12 +41,12 @@ export function originsAt({
 export function isOwnOrigin(request: FastifyRequest): boolean {
   const { host } = request;
   const { origin } = request.headers;
-  return [undefined, `http://${host}`, `https://${host}`, placeOf(request).publicUrl].includes(origin);
+  return [undefined, `http://${host}`, `https://${host}`, publicAddressOf(request).publicUrl].includes(origin);
 }
 
 /** Where browsers reach this server, without a slash at the end; as the client says, unless it is configured. */
 export function baseOf(request: FastifyRequest): string {
-  const { publicUrl, basePath = "" } = placeOf(request);
+  const { publicUrl, basePath = "" } = publicAddressOf(request);
   // A host that is none is left out.
   const own = /^[\w.:[\]-]{1,255}$/.test(request.host) ? `${request.protocol}://${request.host}` : "";
   return `${publicUrl ?? own}${basePath}`;
@@ -55,7 +55,7 @@ export function baseOf(request: FastifyRequest): string {
 /** What a server's app is decorated with, for whoever has only a request. */
 export const placeDecorator = "place";
 
-export function placeOf({ server }: FastifyRequest): Pick<ServerSettings, "publicUrl" | "basePath"> {
+export function publicAddressOf({ server }: FastifyRequest): Pick<ServerSettings, "publicUrl" | "basePath"> {
   return server.hasDecorator(placeDecorator) ? server.getDecorator(placeDecorator) : {};
 }
 

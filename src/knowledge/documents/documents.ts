@@ -273,7 +273,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
       return { document, place: files.placeOf(file) };
     },
     async text(caller, id) {
-      return textOf(files, await readable(caller, id));
+      return readDocumentText(files, await readable(caller, id));
     },
     async retry(caller, id) {
       await own(caller, id);
@@ -308,7 +308,7 @@ async function* linesOfChunks(query: Query, documentId: string, model: string): 
 }
 
 /** Throws NotFound if it was never ready, or its text is gone. */
-export async function textOf(files: DocumentFiles, { name, textFile }: RagDocument): Promise<string> {
+export async function readDocumentText(files: DocumentFiles, { name, textFile }: RagDocument): Promise<string> {
   if (textFile === null) throw new NotFound(`${name} has not been read yet.`, { code: "document_not_ready" });
   return readFile(files.placeOf(textFile), "utf8").catch((cause: unknown) => {
     throw new NotFound(`The text of ${name} is not here.`, { code: "file_not_found", cause });

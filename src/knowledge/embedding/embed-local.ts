@@ -36,7 +36,7 @@ export async function openLocalEmbedder(
   name: string,
   options: LocalEmbedding,
 ): Promise<Embedder> {
-  const place = placeOf(kind, name, options.models);
+  const place = modelLocation(kind, name, options.models);
   let process: Promise<EmbedProcess> | undefined;
   let idle: NodeJS.Timeout | undefined;
   const started = async (): Promise<EmbedProcess> => {
@@ -164,7 +164,7 @@ async function ended(child: ChildProcess): Promise<void> {
 }
 
 /** A path that is there, a name in the folder of models, or for ONNX a name on the hub. */
-function placeOf(kind: "onnx" | "gguf", name: string, models: string): string {
+function modelLocation(kind: "onnx" | "gguf", name: string, models: string): string {
   if (isAbsolute(name)) {
     if (existsSync(name)) return name;
     throw missing(kind, name);

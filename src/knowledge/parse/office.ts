@@ -32,7 +32,7 @@ export async function parsePptx(path: string): Promise<ParsedDocument> {
     OfficeParser.parseOffice(buffer, { fileType: "pptx", ignoreNotes: false }),
   );
   const slides = tree.content.filter(({ type }) => type === "slide");
-  const texts = slides.map((slide) => textOf(slide).trim());
+  const texts = slides.map((slide) => nodeText(slide).trim());
   return {
     metadata: {
       ...propertiesIn(tree.metadata),
@@ -47,7 +47,7 @@ export async function parsePptx(path: string): Promise<ParsedDocument> {
 export async function parseOther(path: string, fileType: "odt" | "rtf"): Promise<ParsedDocument> {
   const buffer = await readFile(path);
   const tree = await reading("document", () => OfficeParser.parseOffice(buffer, { fileType }));
-  const text = tree.content.map(textOf).join("\n").trim();
+  const text = tree.content.map(nodeText).join("\n").trim();
   return {
     metadata: {
       ...propertiesIn(tree.metadata),
@@ -60,11 +60,11 @@ export async function parseOther(path: string, fileType: "odt" | "rtf"): Promise
 
 type OfficeNode = { readonly text?: string; readonly type: string; readonly children?: readonly OfficeNode[] };
 
-function textOf(node: OfficeNode): string {
+function nodeText(node: OfficeNode): string {
   const children = node.children ?? [];
   if (children.length === 0) return node.text ?? "";
   const between = node.type === "paragraph" || node.type === "heading" ? "" : "\n";
-  return children.map(textOf).join(between);
+  return children.map(nodeText).join(between);
 }
 
 /** What Word keeps beside the text. */

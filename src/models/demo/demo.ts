@@ -4,7 +4,7 @@ import type { ModelRequest, ModelStream, ToolSchema } from "../../protocol/agent
 import { closedBlocks, withoutPieces } from "../../protocol/base/closed-blocks.ts";
 import type { Adapter } from "../transport/adapter.ts";
 import { AnswerWriter } from "../transport/answer-writer.ts";
-import { callsSinceUser, formatOf, textOf, roomFormat } from "./formats.ts";
+import { callsSinceUser, formatOf, messageText, roomFormat } from "./formats.ts";
 import { introduction, label } from "./introduction.ts";
 import { nextStep, type PlannedCall, type DemoStep } from "./next-step.ts";
 
@@ -48,11 +48,11 @@ type DemoAnswer = { readonly calls: readonly PlannedCall[] } | { readonly text: 
 
 /** What to do next, seen from the last thing a person said and what was done since. */
 function planFor(request: ModelRequest): DemoAnswer {
-  if (request.messages.some((message) => message.role === "system" && mayPass.test(textOf(message))))
+  if (request.messages.some((message) => message.role === "system" && mayPass.test(messageText(message))))
     return { text: "[pass]" };
   const format = formatOf(request) ?? roomFormat(request);
   if (typeof format === "string") return { text: format };
-  const asked = textOf(request.messages.findLast((message) => message.role === "user"));
+  const asked = messageText(request.messages.findLast((message) => message.role === "user"));
   const { said, files } = saidIn(format?.said ?? asked);
   const sentence = said.replaceAll(/\s+/g, " ").trim().slice(0, longestSentence);
   const { toolChoice } = request;

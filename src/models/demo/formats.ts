@@ -21,8 +21,8 @@ export type CallFormat = {
 /** The format that a request asks for; a text where what to say stands in it; undefined: none, it is plain conversation. */
 export function formatOf(request: ModelRequest): CallFormat | string | undefined {
   const system = request.messages.find((message) => message.role === "system");
-  const instructions = textOf(system);
-  const last = textOf(request.messages.findLast((message) => message.role === "user"));
+  const instructions = messageText(system);
+  const last = messageText(request.messages.findLast((message) => message.role === "user"));
   if (/^Someone searches a collection of documents by keywords/m.test(last))
     return /^The question: (.+)$/m.exec(last)?.[1] ?? last;
   return (
@@ -115,12 +115,12 @@ function actionFormat(request: ModelRequest, instructions: string): CallFormat |
   const tools = toolsIn(instructions).filter(({ name }) => names.includes(name));
   const { messages } = request;
   const context = messages.findLastIndex(
-    (message) => message.role === "system" && textOf(message).startsWith("Context from previous steps:"),
+    (message) => message.role === "system" && messageText(message).startsWith("Context from previous steps:"),
   );
   const asked = messages.slice(0, context === -1 ? undefined : context).findLast(({ role }) => role === "user");
-  const query = context === -1 ? "" : textOf(messages.at(-1));
-  const { task, rounds, results } = stepsIn(context === -1 ? "" : textOf(messages[context]), query);
-  const said = task ?? textOf(asked);
+  const query = context === -1 ? "" : messageText(messages.at(-1));
+  const { task, rounds, results } = stepsIn(context === -1 ? "" : messageText(messages[context]), query);
+  const said = task ?? messageText(asked);
   const act = (action: object) =>
     JSON.stringify({ thought: "By my rules.", tool: null, target_agent: null, args: {}, answer: "", ...action });
   return {
@@ -213,7 +213,7 @@ export function callsSinceUser(messages: readonly ModelMessage[]): Pick<DemoRequ
   };
 }
 
-export function textOf(message: ModelMessage | undefined): string {
+export function messageText(message: ModelMessage | undefined): string {
   if (message === undefined) return "";
   if (typeof message.content === "string") return message.content;
   return message.content.map((part) => (part.type === "text" ? part.text : "")).join(" ");
@@ -224,10 +224,12 @@ const lines = /^\[@[^\]\s]+\]: ([^]*?)(?=\n\[@[^\]\s]+\]: |$(?![^]))/gm;
 /** In a room it follows what was said last by anybody but a demo, and where it can't, says so in one line without quoting. */
 export function roomFormat(request: ModelRequest): CallFormat | string | undefined {
   const { messages, tools = [], toolChoice } = request;
-  if (!/^\[@[^\]\s]+\]: /.test(textOf(messages.findLast(({ role }) => role === "user")))) return undefined;
+  if (!/^\[@[^\]\s]+\]: /.test(messageText(messages.findLast(({ role }) => role === "user")))) return undefined;
   // What it has answered is not done again.
   const answered = messages.findLastIndex((message) => message.role === "assistant" && !message.calls?.length);
-  const heard = messages.slice(answered + 1).flatMap((message) => (message.role === "user" ? [textOf(message)] : []));
+  const heard = messages
+    .slice(answered + 1)
+    .flatMap((message) => (message.role === "user" ? [messageText(message)] : []));
   const said = [...heard.join("\n").matchAll(lines)].findLast(([line]) => !line.includes(label))?.[1];
   if (said === undefined) return "[pass]";
   const work = { tools: toolChoice === "none" ? [] : tools, ...callsSinceUser(messages) };

@@ -17,7 +17,7 @@ export type SizeQuestion = {
  * What Ollama's `/api/show` says of a model: the `num_ctx` of its Modelfile, else `usual`, but never more than it was made for.
  * More than `usual` would be held in memory for each model, so only a person asks for it.
  */
-export async function askOllamaSize(
+export async function askOllamaContextSize(
   url: URL,
   { model, headers, dispatcher, usual }: SizeQuestion & { readonly usual: number },
 ): Promise<FoundSize> {
@@ -36,7 +36,7 @@ export async function askOllamaSize(
  * What a server of one's own says beside OpenAI's protocol: llama.cpp's `/props`, LM Studio's `/api/v0/models/<id>`, or
  * vLLM's `max_model_len`. `root` is the address before `v1/`.
  */
-export async function askOwnServerSize(
+export async function askLocalContextSize(
   root: URL,
   { model, headers, dispatcher, usual }: SizeQuestion & { readonly usual: number },
 ): Promise<FoundSize> {

@@ -2,7 +2,7 @@ import type { FinishReason, ModelMessage, ModelRequest, ModelSettings } from "..
 import { defaultTimeouts, omitFields } from "../transport/adapter.ts";
 import type { Adapter, OmittedFields } from "../transport/adapter.ts";
 import type { AnswerWriter } from "../transport/answer-writer.ts";
-import { askOllamaSize } from "../discovery/ask-context-size.ts";
+import { askOllamaContextSize } from "../discovery/ask-context-size.ts";
 import { outgoingCallId, argumentsObject, dataUrl } from "./request-values.ts";
 import type { OllamaConfig } from "../config.ts";
 import { lazyContextSize } from "../transport/context-size.ts";
@@ -30,7 +30,7 @@ export function createOllama(config: OllamaConfig, { dispatcher, timeouts, isOwn
   const url = endpoint(baseUrl, "api/chat");
   const set = config.options?.numCtx ?? config.contextTokens;
   const show = endpoint(baseUrl, "api/show");
-  const ask = () => askOllamaSize(show, { model: config.model, headers, dispatcher, usual: usualContext });
+  const ask = () => askOllamaContextSize(show, { model: config.model, headers, dispatcher, usual: usualContext });
   const context: ContextSize =
     set !== undefined || isOwn?.(url)
       ? { tokens: set ?? usualContext }

@@ -7,7 +7,7 @@ import type {
 } from "../../protocol/agents/models.ts";
 import { defaultTimeouts, omitFields } from "../transport/adapter.ts";
 import type { Adapter, OmittedFields } from "../transport/adapter.ts";
-import { askOwnServerSize, isPrivateHost } from "../discovery/ask-context-size.ts";
+import { askLocalContextSize, isPrivateHost } from "../discovery/ask-context-size.ts";
 import { outgoingCallId } from "./request-values.ts";
 import type { OpenAiConfig } from "../config.ts";
 import { lazyContextSize } from "../transport/context-size.ts";
@@ -28,7 +28,7 @@ export function createOpenAi(config: OpenAiConfig, { dispatcher, timeouts, isOwn
   const headers = { ...(config.apiKey && { authorization: `Bearer ${config.apiKey}` }), ...config.headers };
   const usual = rules.contextTokens;
   const root = new URL(url.pathname.replace(/(v1\/)?chat\/completions$/, ""), url);
-  const ask = () => askOwnServerSize(root, { model: config.model, headers, dispatcher, usual });
+  const ask = () => askLocalContextSize(root, { model: config.model, headers, dispatcher, usual });
   const isAsked = config.contextTokens === undefined && isPrivateHost(url) && !isOwn?.(url);
   return createHttpAdapter({
     id: config.id,

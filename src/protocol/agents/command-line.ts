@@ -5,7 +5,7 @@ import type { DefinitionKind } from "./definitions.ts";
  * Undefined: nothing.
  */
 export function commandLineOf(kind: DefinitionKind, definition: Readonly<Record<string, unknown>>): string | undefined {
-  if (kind === "model") return definition["provider"] === "ai-sdk" ? textOf(definition["package"]) : undefined;
+  if (kind === "model") return definition["provider"] === "ai-sdk" ? plainValue(definition["package"]) : undefined;
   const { command, args, env, cwd } = definition;
   if (kind !== "mcp-server" || command === undefined) return undefined;
   const settings = typeof env === "object" && env !== null ? Object.entries(env) : [];
@@ -18,10 +18,10 @@ export function commandLineOf(kind: DefinitionKind, definition: Readonly<Record<
 }
 
 function quoted(value: unknown): string {
-  const text = textOf(value);
+  const text = plainValue(value);
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function textOf(value: unknown): string {
+function plainValue(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { DefinitionProblem } from "./definitions.ts";
-import { nearNames } from "../base/near-names.ts";
+import { similarNames } from "../base/near-names.ts";
 import { keysText } from "../base/schema-faults.ts";
 
 const mostProblems = 20;
@@ -19,26 +19,29 @@ function problemsOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[], sch
     const known = keysAt(schema, path);
     const told = issue.keys.slice(0, mostProblems);
     if (told.length < issue.keys.length)
-      return [{ path: textOf(path), message: `has keys that are not known: ${keysText(issue.keys)}` }];
+      return [{ path: pathText(path), message: `has keys that are not known: ${keysText(issue.keys)}` }];
     return told.map((key) => {
-      const near = nearNames(key, known);
+      const near = similarNames(key, known);
       const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : ` There are: ${known.join(", ")}.`;
-      return { path: textOf([...path, key]), message: `is not a known key.${known.length > 0 ? hint : ""}` };
+      return { path: pathText([...path, key]), message: `is not a known key.${known.length > 0 ? hint : ""}` };
     });
   }
   if (issue.code === "invalid_union" && "options" in issue && issue.options)
     return [
-      { path: textOf(path), message: `must be one of ${issue.options.filter((one) => one !== undefined).join(", ")}` },
+      {
+        path: pathText(path),
+        message: `must be one of ${issue.options.filter((one) => one !== undefined).join(", ")}`,
+      },
     ];
   if (issue.code === "invalid_union" && issue.errors.length > 0) {
     // The branch that the value comes nearest to says most.
     const [nearest = []] = issue.errors.toSorted((a, b) => a.length - b.length);
     return nearest.flatMap((inner) => problemsOf(inner, path, schema));
   }
-  return [{ path: textOf(path), message: issue.message }];
+  return [{ path: pathText(path), message: issue.message }];
 }
 
-function textOf(path: readonly PropertyKey[]): string {
+function pathText(path: readonly PropertyKey[]): string {
   return path.map((part) => String(part).slice(0, longestName)).join(".");
 }
 

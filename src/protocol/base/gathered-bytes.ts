@@ -1,5 +1,5 @@
 /** Bytes that come in pieces, in one place that grows: as many pieces as there are bytes cost no more than a few. */
-export type GatheredBytes = {
+export type ByteBuffer = {
   /** False: they would be more than may be; the piece is left out. */
   add(piece: Uint8Array): boolean;
   readonly length: number;
@@ -9,7 +9,7 @@ export type GatheredBytes = {
 const firstBytes = 64 * 1024;
 
 /** `expected`: as whoever sends them says, who is not believed for more than the first piece. */
-export function gatherBytes(most: number, expected = firstBytes): GatheredBytes {
+export function createByteBuffer(most: number, expected = firstBytes): ByteBuffer {
   let place = new Uint8Array(Math.min(most, expected, firstBytes));
   let length = 0;
   return {

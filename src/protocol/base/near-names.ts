@@ -1,7 +1,7 @@
 const longestName = 200;
 
 /** The known names nearest to a mistyped one, best first; empty when none is near. */
-export function nearNames(name: string, known: Iterable<string>, maximum = 3): string[] {
+export function similarNames(name: string, known: Iterable<string>, maximum = 3): string[] {
   // Nobody mistypes a page, and to compare one takes long.
   if (name.length > longestName) return [];
   const wanted = name.toLowerCase();

@@ -4,7 +4,7 @@ import type { Item, NewItem } from "../../protocol/threads/items.ts";
 import type { ModelCallRecord } from "../../protocol/agents/models.ts";
 import type { RunError, WaitReason } from "../../protocol/threads/runs.ts";
 import type { Query, ToolResult } from "../../protocol/agents/tools.ts";
-import { settleSql, settleValues, type ActualSpending } from "../../store/metering/spending.ts";
+import { settleSpendingSql, settleValues, type ActualSpending } from "../../store/metering/spending.ts";
 import { releaseReservationsSql, settleReservationSql as settleReservation } from "./give-back.ts";
 import { insertItemsSql, itemsParameter, placeItems, clearWaitSql } from "./rows.ts";
 
@@ -121,7 +121,7 @@ export async function append(
         } from r where budgets.root_run = r.root_run returning 1)`
       : "b as (select 1 from r)",
     ...(extras.spent
-      ? [`s as materialized (select ${settleSql(...settleValues(extras.spent).map(add))} as settled from b)`]
+      ? [`s as materialized (select ${settleSpendingSql(...settleValues(extras.spent).map(add))} as settled from b)`]
       : []),
     items.length === 0
       ? `t as (select threads.id, threads.user_id, next_seq as first, leaf as parent, pending from threads, r, b${extras.spent ? ", s" : ""}

@@ -62,7 +62,7 @@ export function sendItems(follower: Follower, items: readonly Item[]): void {
 export function sendLiveMessage(follower: Follower, live: LiveMessage, delta?: Delta): void {
   if (follower.run !== undefined && live.run !== follower.run) return;
   const events: RunEvent[] = [];
-  const place = placeOf(follower, live, events);
+  const place = deltaPosition(follower, live, events);
   const { run, step, attempt } = live;
   if (delta && delta.offset === place[delta.kind]) {
     place[delta.kind] += delta.text.length;
@@ -74,7 +74,11 @@ export function sendLiveMessage(follower: Follower, live: LiveMessage, delta?: D
   if (events.length > 0) follower.sink.events(events, follower.cursor);
 }
 
-function placeOf(follower: Follower, live: Omit<LiveMessage, "text" | "reasoning">, events: RunEvent[]): DeltaPosition {
+function deltaPosition(
+  follower: Follower,
+  live: Omit<LiveMessage, "text" | "reasoning">,
+  events: RunEvent[],
+): DeltaPosition {
   const { run, step, attempt, key, retry } = live;
   const place = follower.told.get(key);
   if (place?.attempt === attempt) return place;
@@ -114,7 +118,7 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
       ) {
         const key = `${run}/${step}`;
         const live: LiveMessage = { run, step, attempt, key, text: body.content, reasoning: body.reasoning ?? "" };
-        remainder(placeOf(follower, live, events), live, events);
+        remainder(deltaPosition(follower, live, events), live, events);
         follower.told.delete(key);
       } else if (run !== null && body.role === "user" && body.to !== undefined) {
         events.push({ type: "run-start", run, agent: body.to });

@@ -13,16 +13,16 @@ function isWithdrawal({ kind, step, index, attempt }: AttemptPosition): boolean 
  */
 export function withoutWithdrawn<Entry extends AttemptPosition>(items: readonly Entry[]): readonly Entry[] {
   const withdrawn = new Map<string, number>();
-  for (const item of items) if (isWithdrawal(item)) withdrawn.set(placeOf(item), item.seq);
+  for (const item of items) if (isWithdrawal(item)) withdrawn.set(attemptKey(item), item.seq);
   if (withdrawn.size === 0) return items;
   return items.filter(
     (item) =>
       !isWithdrawal(item) &&
-      ((item.kind !== "result" && item.kind !== "message") || item.seq > (withdrawn.get(placeOf(item)) ?? 0)),
+      ((item.kind !== "result" && item.kind !== "message") || item.seq > (withdrawn.get(attemptKey(item)) ?? 0)),
   );
 }
 
-function placeOf({ runId, step, index }: AttemptPosition): string {
+function attemptKey({ runId, step, index }: AttemptPosition): string {
   return `${runId} ${step} ${index ?? ""}`;
 }
 

@@ -1,5 +1,5 @@
 import type { CallFields } from "../text/call-fields.ts";
-import { normalizedName, callFields, knownName, nameOf, textOf } from "../text/call-fields.ts";
+import { normalizedName, callFields, knownName, nameOf, textValue } from "../text/call-fields.ts";
 import type { FoundObject, JsonObject } from "../text/lenient-json.ts";
 import { isObject, lenientJson, objectsIn, strictJson } from "../text/lenient-json.ts";
 import type { VisibleText } from "../text/visible-text.ts";
@@ -70,9 +70,9 @@ function actionOf(object: JsonObject, known: ActionNames): Action | undefined {
     fields.args ?? (named.action === "use_tool" ? fields.others : undefined),
     named.action,
   );
-  const answer = textOf(fields.answer);
+  const answer = textValue(fields.answer);
   return {
-    thought: textOf(fields.thought),
+    thought: textValue(fields.thought),
     ...named,
     args,
     ...(input === undefined || named.action === "final" ? {} : { input }),
@@ -99,7 +99,7 @@ function namesOf(fields: CallFields, known: ActionNames): Pick<Action, "action" 
 
 /** Without the key it is an answer, unless there is none and something to do is named. */
 function impliedAction(fields: CallFields, tool: string | null, targetAgent: string | null): string {
-  if (textOf(fields.answer) !== "") return "final";
+  if (textValue(fields.answer) !== "") return "final";
   if (tool) return "use_tool";
   return targetAgent ? "delegate" : "final";
 }
@@ -108,7 +108,7 @@ function argsOf(written: unknown, action: string): { args: JsonObject; input?: s
   const value = typeof written === "string" && /^\s*[[{]/.test(written) ? (lenientJson(written) ?? written) : written;
   if (isObject(value)) return { args: value };
   if (Array.isArray(value)) return argsOfList(value);
-  const input = textOf(value);
+  const input = textValue(value);
   if (input === "" || nameOf(input) === null) return { args: {} };
   return action === "delegate" ? { args: { task: input } } : { args: {}, input };
 }
@@ -126,10 +126,10 @@ function argsOfList(list: readonly unknown[]): { args: JsonObject; input?: strin
 
 /** A final answer that stands where arguments belong: `{"action": "Final Answer", "action_input": "…"}`. */
 function answerIn(args: unknown): string {
-  if (!isObject(args)) return textOf(args);
+  if (!isObject(args)) return textValue(args);
   const values = Object.values(args);
   const answer = args["answer"] ?? args["final_answer"] ?? (values.length === 1 ? values[0] : undefined);
-  return textOf(answer);
+  return textValue(answer);
 }
 
 function calledNatively(name: string, args: JsonObject, said: VisibleText, known: ActionNames): Action {

@@ -1,5 +1,5 @@
 import type { ModelMessage, ResponseFormat } from "../../protocol/agents/models.ts";
-import { textOf } from "../text/call-fields.ts";
+import { textValue } from "../text/call-fields.ts";
 import { estimate } from "../log/estimate-tokens.ts";
 import { fitting, lastFitting, shortened } from "../text/shorten.ts";
 import type { ActionStep } from "./json-actions-steps.ts";
@@ -62,7 +62,7 @@ export function unknownToolQuery({ action }: ActionStep): string {
 
 /** What the agent is asked that takes over; `goal` is what the user wrote. */
 export function taskQuery({ action }: ActionStep, goal: string, room: number): string {
-  return fitting(textOf(action.args["task"]) || action.answer || `User goal: ${goal}`, room);
+  return fitting(textValue(action.args["task"]) || action.answer || `User goal: ${goal}`, room);
 }
 
 export function unknownAgentQuery({ action }: ActionStep): string {

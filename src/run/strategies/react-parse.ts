@@ -1,4 +1,4 @@
-import { callFields, knownName, longestName, nameOf, textOf } from "../text/call-fields.ts";
+import { callFields, knownName, longestName, nameOf, textValue } from "../text/call-fields.ts";
 import { isObject, lenientJson, objectsIn } from "../text/lenient-json.ts";
 import { visibleText } from "../text/visible-text.ts";
 import type { ReactSection } from "./react-sections.ts";
@@ -52,7 +52,7 @@ export function parseObservation(text: string): { done: boolean | undefined; obs
   const spoken = visible || thinking;
   const object = objectsIn(spoken)[0]?.value;
   if (object && ("final_answer" in object || "observation" in object)) {
-    return { done: truth(textOf(object["final_answer"])), observation: textOf(object["observation"]) };
+    return { done: truth(textValue(object["final_answer"])), observation: textValue(object["observation"]) };
   }
   const sections = sectionsOf(spoken);
   const verdict = sections.find(({ label }) => label === "answer")?.value.trim();
@@ -169,10 +169,10 @@ function jsonAction(text: string, tools: ReactParseOptions["tools"]): Omit<Thoug
   const name = fields && nameOf(fields.tool ?? fields.action);
   if (!fields) return undefined;
   if (!name || finishing.test(name)) {
-    return name || "answer" in fields ? { finalAnswer: textOf(fields.answer ?? fields.args) } : undefined;
+    return name || "answer" in fields ? { finalAnswer: textValue(fields.answer ?? fields.args) } : undefined;
   }
   if (noTool.test(name) && knownName(name, tools) === undefined) return { problem: "no-tool" };
-  const input = "args" in fields ? textOf(fields.args) : undefined;
+  const input = "args" in fields ? textValue(fields.args) : undefined;
   return { action: toolName(name, tools), ...(input === undefined ? {} : { input }) };
 }
 

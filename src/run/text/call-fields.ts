@@ -62,14 +62,14 @@ export function callFields(object: JsonObject, depth = 0): CallFields | undefine
 }
 
 /** Text of a value meant as text: models put numbers, lists and objects there. */
-export function textOf(value: unknown): string {
+export function textValue(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** A name without what models put around it; null for nothing and for words that say so. */
 export function nameOf(value: unknown): string | null {
-  const name = textOf(isObject(value) ? value["name"] : value)
+  const name = textValue(isObject(value) ? value["name"] : value)
     .trim()
     .slice(0, longestName)
     .replace(/<\|[^]*$/, "")

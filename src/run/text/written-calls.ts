@@ -1,6 +1,6 @@
 import type { ToolSchema } from "../../protocol/agents/models.ts";
 import { closedBlocks } from "../../protocol/base/closed-blocks.ts";
-import { callFields, knownName, nameOf, textOf } from "./call-fields.ts";
+import { callFields, knownName, nameOf, textValue } from "./call-fields.ts";
 import { isObject, lenientJson, objectsIn, strictJson } from "./lenient-json.ts";
 import { visibleText } from "./visible-text.ts";
 
@@ -83,7 +83,7 @@ function xmlCall(name: string, { body, isWhole }: XmlBody, tools: readonly ToolS
 function known(name: string, tools: readonly ToolSchema[]): string {
   return (
     knownName(
-      textOf(name),
+      textValue(name),
       tools.map((tool) => tool.name),
     ) ?? name
   );

@@ -1,7 +1,7 @@
 import { messageOf } from "../../protocol/base/errors.ts";
 import { isEnded } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { saidElsewhere } from "../../store/privacy/personal-items.ts";
+import { messagesElsewhereSql } from "../../store/privacy/personal-items.ts";
 import { endLocked, lockRun, publishEnd } from "../lifecycle/locked-run.ts";
 import type { Mirror } from "./mirror-files.ts";
 import { endPending } from "../lifecycle/message-queue.ts";
@@ -103,7 +103,7 @@ async function eraseItems(
   const [erased] = await query<{ first: number | null }>(
     `with gone as (
        update items i set body = '{"erased": true}', author = null from threads t
-       where t.id = i.thread_id and i.thread_id = $3 and ${hasEnded} and ${saidElsewhere} returning i.seq)
+       where t.id = i.thread_id and i.thread_id = $3 and ${hasEnded} and ${messagesElsewhereSql} returning i.seq)
      select min(seq) as first from gone`,
     [userId, name, threadId],
   );

@@ -1,6 +1,6 @@
 import { type Caller, mayUse } from "../../protocol/base/callers.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
-import { nearNames } from "../../protocol/base/near-names.ts";
+import { similarNames } from "../../protocol/base/near-names.ts";
 import type { ModelRegistry } from "../../protocol/agents/models.ts";
 
 const mostNames = 30;
@@ -13,7 +13,7 @@ export function checkModel(models: ModelRegistry, caller: Caller, name = "", par
   const found = known.find(({ id, provider, name: own }) => id === name || `${provider}/${own}` === name);
   if (found?.available) return;
   const names = known.flatMap(({ id, available }) => (available ? [id] : []));
-  const near = nearNames(name, names);
+  const near = similarNames(name, names);
   const hint =
     near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `There are: ${names.slice(0, mostNames).join(", ")}.`;
   const what = found

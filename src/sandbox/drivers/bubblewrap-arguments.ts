@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { type Mount, type SandboxCommand, type SandboxLimits, workspaceTarget } from "../sandbox.ts";
-import { settingsShown } from "../process/system-view.ts";
+import { visibleSettings } from "../process/system-view.ts";
 import { sandboxUser } from "../workspace/owner.ts";
 
 /** What a sandbox looks like on this machine, found once. */
@@ -38,8 +38,8 @@ export function bubblewrapOptions(
     ...["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"],
     ...["--die-with-parent", "--new-session", "--hostname", "sandbox"],
     ...systemFolders(),
-    ...foldersTo([...settingsShown, ...(command.mounts ?? []).map(({ target }) => target)]),
-    ...settingsShown.flatMap((path) => ["--ro-bind-try", path, path]),
+    ...foldersTo([...visibleSettings, ...(command.mounts ?? []).map(({ target }) => target)]),
+    ...visibleSettings.flatMap((path) => ["--ro-bind-try", path, path]),
     ...settingsGiven.flatMap((name) => [
       ...["--perms", "0644", "--ro-bind-data", String(descriptors[name]), `/etc/${name}`],
     ]),

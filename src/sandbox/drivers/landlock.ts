@@ -20,7 +20,7 @@ import {
 } from "../sandbox.ts";
 import { giveToSandboxUser, workspaceOwner } from "../workspace/owner.ts";
 import { seccompFilter } from "./seccomp.ts";
-import { sandboxPath, settingsShown } from "../process/system-view.ts";
+import { sandboxPath, visibleSettings } from "../process/system-view.ts";
 import { processTree } from "../process/process-tree.ts";
 import { watchCommand } from "../process/watch-command.ts";
 
@@ -173,7 +173,7 @@ const systemFolders = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/li
 
 /** What commands may read of this machine: its programs, without what is hidden among them. */
 export function readablePaths(hidden: readonly string[]): string[] {
-  const roots = new Set([...systemFolders, ...settingsShown].flatMap(real));
+  const roots = new Set([...systemFolders, ...visibleSettings].flatMap(real));
   return [...roots].flatMap((root) => without(root, hidden.flatMap(real)));
 }
 

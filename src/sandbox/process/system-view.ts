@@ -2,7 +2,7 @@
 export const sandboxPath = "/usr/local/bin:/usr/bin:/bin";
 
 /** What programs look for in /etc, as far as it is no secret. */
-export const settingsShown = [
+export const visibleSettings = [
   "/etc/alternatives",
   "/etc/ld.so.cache",
   "/etc/ssl/certs",

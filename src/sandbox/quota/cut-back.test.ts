@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../../../test/pglite.ts";
 import { createSpace } from "../workspace/space.ts";
-import { cutBack } from "./cut-back.ts";
+import { trimWorkspace } from "./cut-back.ts";
 
 const megabyte = 1024 ** 2;
 const signal = AbortSignal.timeout(60_000);
@@ -33,7 +33,7 @@ async function cutAfter(before: (at: (name: string) => string) => void, write: (
   const call = { pids: async () => [], stop: () => {} };
   const { account, release } = await space.begin(call, folder, { most: {}, signal });
   write(at);
-  const lost = await cutBack(account);
+  const lost = await trimWorkspace(account);
   release();
   assert.equal(readFileSync(join(outside, "kept"), "utf8"), "kept");
   return { lost: lost.map(({ path, change }) => `${path} ${change}`), left: readdirSync(folder).toSorted(), at };

@@ -4,7 +4,7 @@ import { basename, dirname } from "node:path";
 import { fileChange, type FileChange } from "../../protocol/threads/files.ts";
 import { bytesOf, measure } from "../workspace/measure.ts";
 import { codeOf } from "../workspace/file-fault.ts";
-import { type HeldFolder, holdFolder } from "../workspace/open-folder.ts";
+import { type HeldFolder, openFolder } from "../workspace/open-folder.ts";
 import { removeTree } from "../workspace/remove-tree.ts";
 import type { WorkspaceUsage } from "../workspace/space.ts";
 
@@ -18,7 +18,7 @@ const mostRounds = 50;
  * that nobody can set, and only until there is room. A file that stands there since before keeps its length of then, also
  * under another name, and so does what was put in the place of one; nothing else of before is touched.
  */
-export async function cutBack(account: WorkspaceUsage): Promise<readonly FileChange[]> {
+export async function trimWorkspace(account: WorkspaceUsage): Promise<readonly FileChange[]> {
   const { folder, before, ceiling } = account;
   const { places, bytes, entries } = await look(folder);
   const changes: FileChange[] = [];
@@ -115,7 +115,7 @@ async function at(
   act: (held: HeldFolder, name: Buffer) => Promise<unknown>,
 ): Promise<boolean> {
   const names = dirname(path) === "." ? [] : dirname(path).split("/");
-  let held = await holdFolder(folder);
+  let held = await openFolder(folder);
   try {
     for (const name of names) {
       const next = await held.hold(Buffer.from(name, "latin1"));

@@ -4,10 +4,10 @@ import {
   type RunningCommand,
   filesWords,
   leastFileBytes,
-  NoSpace,
+  OutOfSpace,
   type Space,
 } from "../workspace/space.ts";
-import { cutBack } from "./cut-back.ts";
+import { trimWorkspace } from "./cut-back.ts";
 import { watchSpace } from "./watch-space.ts";
 
 /** Of a workspace that was too full already; one that is far beyond takes not even that. */
@@ -60,7 +60,7 @@ export function withQuota(sandbox: Sandbox, space: Space): Sandbox {
     if (!stopping) return undefined;
     if (account.calls.size === 0 && !stopping.isCutting) {
       stopping.isCutting = true;
-      const cut = cutBack(account).finally(() => {
+      const cut = trimWorkspace(account).finally(() => {
         account.stopping = undefined;
       });
       await cut.then(stopping.resolve, stopping.reject);
@@ -107,7 +107,7 @@ export function withQuota(sandbox: Sandbox, space: Space): Sandbox {
 function notBegun(error: unknown, { signal }: SandboxCommand): SandboxResult {
   const nothing = { text: "", bytes: 0, omittedBytes: 0 };
   const result = { exitCode: undefined, stdout: nothing, stderr: nothing, durationMs: 0 };
-  if (error instanceof NoSpace) return { ...result, end: "disk-full", full: { words: error.message, lost: [] } };
+  if (error instanceof OutOfSpace) return { ...result, end: "disk-full", full: { words: error.message, lost: [] } };
   if (signal.aborted && error === signal.reason) return { ...result, end: "aborted" };
   throw error;
 }

@@ -7,7 +7,7 @@ export function codeOf(error: unknown): string | undefined {
 }
 
 /** The file system's error as one that people, models and clients may read: where files are on this machine is in none. */
-export function faultOf(error: unknown, path: string): unknown {
+export function fileErrorOf(error: unknown, path: string): unknown {
   if (error instanceof ColloquyError) return error;
   const shown = shownPath(path);
   const options = { cause: error };

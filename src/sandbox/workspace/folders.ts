@@ -1,6 +1,6 @@
 import { lchown, mkdir } from "node:fs/promises";
-import { codeOf, faultOf, isFolder } from "./file-fault.ts";
-import { type HeldFolder, holdFolder } from "./open-folder.ts";
+import { codeOf, fileErrorOf, isFolder } from "./file-fault.ts";
+import { type HeldFolder, openFolder } from "./open-folder.ts";
 import { parsePath } from "./path.ts";
 import type { FileOwner } from "./write-file.ts";
 
@@ -33,7 +33,7 @@ export function createWorkspaceFolders(folder: string, owner: FileOwner): Worksp
   }
 
   async function hold(names: readonly string[], { make = false }: OpenFolderOptions): Promise<HeldFolder> {
-    let held = await holdFolder(folder);
+    let held = await openFolder(folder);
     for (const name of names) {
       try {
         const next = await (make ? holdOrMake(held, name) : held.hold(name));
@@ -60,7 +60,7 @@ export function createWorkspaceFolders(folder: string, owner: FileOwner): Worksp
         await held.close();
       }
     } catch (error) {
-      throw faultOf(error, path);
+      throw fileErrorOf(error, path);
     }
   }
 

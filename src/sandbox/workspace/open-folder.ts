@@ -31,7 +31,7 @@ const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOF
 const fileFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 
 /** A folder of our own, by its absolute path. */
-export async function holdFolder(path: string, { byHandle = hasHandlePaths } = {}): Promise<HeldFolder> {
+export async function openFolder(path: string, { byHandle = hasHandlePaths } = {}): Promise<HeldFolder> {
   return byHandle ? heldByHandle(await open(path, folderFlags)) : heldByPath(Buffer.from(await realpath(path)));
 }
 

@@ -2,7 +2,7 @@ import { chmod, lstat, rename, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { newId } from "../../protocol/base/ids.ts";
 import { codeOf } from "./file-fault.ts";
-import { holdFolder } from "./open-folder.ts";
+import { openFolder } from "./open-folder.ts";
 
 /** A listing during which names go may leave some out, and somebody may be making new ones. */
 const mostRounds = 20;
@@ -36,7 +36,7 @@ async function isThere(path: string, isDeserted: boolean): Promise<boolean> {
 
 async function emptyAndRemove(path: string, take: (name: Buffer, isFolder: boolean) => Promise<void>): Promise<void> {
   for (let round = 1; ; round++) {
-    const folder = await holdFolder(path);
+    const folder = await openFolder(path);
     try {
       for await (const { name, isFolder } of folder.names()) await unlessGone(take(folder.at(name), isFolder));
     } finally {

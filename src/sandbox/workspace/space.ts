@@ -5,7 +5,7 @@ import type { FileChange } from "../../protocol/threads/files.ts";
 import { bytesOf, measure, type WorkspaceSize } from "./measure.ts";
 
 /** What one workspace may hold. */
-export type Most = Pick<WorkspaceSize, "bytes" | "entries">;
+export type SpaceLimits = Pick<WorkspaceSize, "bytes" | "entries">;
 
 /** What is left of a total that several workspaces share, and what to say when it is used up. */
 export type RemainingSpace = { readonly bytes: number; readonly words: string };
@@ -31,11 +31,11 @@ export type WorkspaceSnapshot = {
 /** Of one workspace, while something writes in it: shared by all that do. */
 export type WorkspaceUsage = {
   readonly folder: string;
-  most: Most;
+  most: SpaceLimits;
   used: WorkspaceSize;
   before: WorkspaceSnapshot;
   /** What all together may come to, and why no more. */
-  ceiling: Most;
+  ceiling: SpaceLimits;
   words: string;
   /** Of writes and calls. */
   reserved: number;
@@ -76,7 +76,7 @@ export type Space = {
    */
   begin(call: RunningCommand, folder: string, options: SpaceCallOptions): Promise<CallSpace>;
   /** Before a file is written; `replaced` bytes go with it. */
-  openWrite(folder: string, most: Partial<Most>, replaced?: number): Promise<WriteSpace>;
+  openWrite(folder: string, most: Partial<SpaceLimits>, replaced?: number): Promise<WriteSpace>;
   /** Counts again what an account says of its workspace. */
   count(account: WorkspaceUsage, options?: { readonly early?: boolean }): Promise<WorkspaceSize>;
   /** Something was removed, perhaps all: others may have room now. */
@@ -87,21 +87,21 @@ export type Space = {
   reserved(): number;
 };
 
-export type SpaceCallOptions = { readonly most: Partial<Most>; readonly signal: AbortSignal };
+export type SpaceCallOptions = { readonly most: Partial<SpaceLimits>; readonly signal: AbortSignal };
 
 export type SpaceOptions = {
-  readonly most?: Most;
+  readonly most?: SpaceLimits;
   /** What must stay free on each disk; of a small one a tenth. */
   readonly keepFreeBytes?: number;
   readonly totals?: Totals | undefined;
   readonly waitMs?: number;
 };
 
-export class NoSpace extends Error {
+export class OutOfSpace extends Error {
   override readonly name = "NoSpace";
 }
 
-const defaultMost: Most = { bytes: 256 * 1024 ** 2, entries: 50_000 };
+const defaultMost: SpaceLimits = { bytes: 256 * 1024 ** 2, entries: 50_000 };
 /** For what a full workspace must still take: a few lines in a file for what is temporary. */
 export const leastFileBytes = 64 * 1024;
 /** Of what is not promised to others, one call keeps this part, so that many find room at once. */
@@ -240,7 +240,7 @@ export function createSpace(options: SpaceOptions = {}): Space {
           if (!isTaken) close(account);
         }
         if (performance.now() > latest)
-          throw new NoSpace(
+          throw new OutOfSpace(
             "others at work in this workspace hold all the space that is left in it, so nothing was run; try again when they have ended",
           );
         const late = sleep(lookAgainMs, undefined, { signal, ref: false });
@@ -295,7 +295,7 @@ function remember({ files, paths }: WorkspaceSnapshot, path: string, stats: Stat
   if (stats.isFile()) paths.set(path, was);
 }
 
-export function filesWords({ entries }: Most): string {
+export function filesWords({ entries }: SpaceLimits): string {
   return `the workspace is full: it may hold ${entries} files and folders`;
 }
 

@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { temporaryFolder } from "../../../test/pglite.ts";
 import { ColloquyError } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
-import { holdFolder } from "./open-folder.ts";
+import { openFolder } from "./open-folder.ts";
 import type { Workspace } from "./workspace.ts";
 import { createWorkspaces } from "./workspaces.ts";
 
@@ -93,7 +93,7 @@ test("where a folder can't be addressed by its handle, a link on the way is refu
   writeFileSync(join(still, "folder", "a.txt"), "mine");
   symlinkSync(outside, join(still, "link"));
   symlinkSync(join(outside, "a.txt"), join(still, "folder", "link"));
-  const held = await holdFolder(still, { byHandle: false });
+  const held = await openFolder(still, { byHandle: false });
   await assert.rejects(held.hold("link"), { code: "ELOOP" });
   const inner = await held.hold("folder");
   assert.equal(await inner.openFile("link"), undefined);

@@ -8,7 +8,7 @@ import { defaultSandboxLimits } from "../sandbox.ts";
 import { createSpace, type Space } from "./space.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
 import { workspaceOwner } from "./owner.ts";
-import { holdFolder } from "./open-folder.ts";
+import { openFolder } from "./open-folder.ts";
 import { walk } from "./walk.ts";
 import type { FileOwner } from "./write-file.ts";
 
@@ -169,7 +169,7 @@ async function copyTemplate(
 }
 
 async function giveTo(folder: string, { uid, gid }: NonNullable<FileOwner>): Promise<void> {
-  const held = await holdFolder(folder);
+  const held = await openFolder(folder);
   try {
     for await (const { path } of walk(held, { depth: Infinity })) await lchown(join(folder, path), uid, gid);
   } finally {

@@ -3,7 +3,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Conflict } from "../../protocol/base/errors.ts";
-import { closeToOthers } from "./private-files.ts";
+import { makePrivate } from "./private-files.ts";
 
 /** The process that has a data directory open; what it has not (yet) told, or we may not read, is absent. */
 export type Holder = {
@@ -35,7 +35,7 @@ export function takeLock(dataDirectory: string): Lock {
   const file = new DatabaseSync(join(dataDirectory, "lock"), { timeout: 200 });
   try {
     // Who may read it could hold it.
-    closeToOthers(join(dataDirectory, "lock"));
+    makePrivate(join(dataDirectory, "lock"));
     file.exec("begin exclusive");
   } catch (cause) {
     file.close();

@@ -6,7 +6,7 @@ import { type Extension, PGlite, messages, parse, protocol } from "@electric-sql
 import { pg_textsearch } from "@electric-sql/pglite-pg_textsearch";
 import { vector } from "@electric-sql/pglite-pgvector";
 import type { WireError, WireValue, WorkerAnswer, WorkerData, WorkerRequest, WorkerResult } from "./pglite-protocol.ts";
-import { closeDatabaseToOthers } from "./private-files.ts";
+import { makeDatabasePrivate } from "./private-files.ts";
 import { SyncedNodeFS, syncedStartParams } from "./synced-node-fs.ts";
 import { parsers } from "./values.ts";
 
@@ -110,7 +110,7 @@ async function main(): Promise<void> {
     post({ kind: "step", text: "creating the database (first start, a few seconds)" });
     await makeDatabase();
   }
-  closeDatabaseToOthers(directory);
+  makeDatabasePrivate(directory);
   const pglite = await openPGlite(directory);
   pglite.onNotification((channel, payload) => post({ kind: "notification", channel, payload }));
   post({ kind: "ready" });

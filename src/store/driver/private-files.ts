@@ -6,7 +6,7 @@ import { Conflict } from "../../protocol/base/errors.ts";
 export const ownersMode = ~0o077;
 
 /** Takes from all other users of this machine what they may do with a file or folder. Throws Conflict `not_owner`. */
-export function closeToOthers(path: string): void {
+export function makePrivate(path: string): void {
   const { mode } = lstatSync(path);
   if (isClosed(mode)) return;
   try {
@@ -23,15 +23,15 @@ export function closeToOthers(path: string): void {
  * The same for a whole database: earlier versions left its files open to whoever could look into the data directory. Its
  * folder is closed first, so that nothing can be reached any more, and one file last: if both are closed, all is.
  */
-export function closeDatabaseToOthers(directory: string): void {
+export function makeDatabasePrivate(directory: string): void {
   const last = join(directory, "PG_VERSION");
   if (isClosed(lstatSync(directory).mode) && isClosed(lstatSync(last).mode)) return;
-  closeToOthers(directory);
+  makePrivate(directory);
   for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
-    if (path !== last && (entry.isFile() || entry.isDirectory())) closeToOthers(path);
+    if (path !== last && (entry.isFile() || entry.isDirectory())) makePrivate(path);
   }
-  closeToOthers(last);
+  makePrivate(last);
 }
 
 function isClosed(mode: number): boolean {

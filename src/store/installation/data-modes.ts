@@ -51,7 +51,7 @@ export function closeDataFolder(dataDirectory: string, { deep }: { readonly deep
 export function examineModes(dataDirectory: string): Finding[] {
   const { mended, open } = closeDataFolder(dataDirectory, { deep: true });
   const about = "files";
-  const findings: Finding[] = open.map((path) => ({ grade: "trouble", about, text: howToClose(path) }));
+  const findings: Finding[] = open.map((path) => ({ grade: "trouble", about, text: chmodHint(path) }));
   const stats = lstatSync(dataDirectory, { throwIfNoEntry: false });
   if (stats && (stats.mode & 0o022) !== 0)
     findings.push({
@@ -59,17 +59,17 @@ export function examineModes(dataDirectory: string): Finding[] {
       about,
       text: `other users can put files into ${dataDirectory}: chmod go-w ${dataDirectory}`,
     });
-  if (mended > 0) findings.push({ grade: "note", about, text: mendedText(mended) });
+  if (mended > 0) findings.push({ grade: "note", about, text: fixedModesText(mended) });
   if (findings.length === 0)
     findings.push({ grade: "ok", about, text: "no other user of this machine can read what the server keeps" });
   return findings;
 }
 
-export function mendedText(mended: number): string {
+export function fixedModesText(mended: number): string {
   return `files and folders of the data folder that other users of this machine could use, closed now: ${mended}`;
 }
 
-export function howToClose(path: string): string {
+export function chmodHint(path: string): string {
   return `other users can use ${path}, and it is not this user's to change: give it to the user who runs the server (chown), or chmod go= ${path} as its owner`;
 }
 

@@ -231,11 +231,11 @@ export async function holdSpending(
 }
 
 export async function settleSpending(query: Query, spent: ActualSpending): Promise<void> {
-  await query(`select ${settleSql("$1", "$2", "$3", "$4", "$5")}`, settleValues(spent));
+  await query(`select ${settleSpendingSql("$1", "$2", "$3", "$4", "$5")}`, settleValues(spent));
 }
 
 /** SQL that puts what was used in the place of what was reserved; its values are `settleValues`. */
-export function settleSql(...[id, tokens, cost, requests, unpriced]: readonly string[]): string {
+export function settleSpendingSql(...[id, tokens, cost, requests, unpriced]: readonly string[]): string {
   return `settle_spending(${id}::uuid, ${tokens}::bigint, ${cost}::float8, ${requests}::integer, ${unpriced}::integer)`;
 }
 

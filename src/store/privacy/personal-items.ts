@@ -4,7 +4,7 @@ import type { Query } from "../../protocol/agents/tools.ts";
  * Of an item `i` in a thread `t` of somebody else: the person with the id `$1` and the name `$2` said it, or a run of theirs. In
  * a room people are known by a handle; who has left it, by their name, unless it is somebody else's handle by now.
  */
-export const saidElsewhere = `t.user_id <> $1 and i.body <> '{"erased": true}'::jsonb and (
+export const messagesElsewhereSql = `t.user_id <> $1 and i.body <> '{"erased": true}'::jsonb and (
   i.user_id = $1
   or (i.kind = 'decision' or i.kind = 'message' and i.body ->> 'role' = 'user') and case
     when exists (select from rooms m where m.thread_id = i.thread_id) then
@@ -17,18 +17,22 @@ export const saidElsewhere = `t.user_id <> $1 and i.body <> '{"erased": true}'::
 /** Threads of others in which the person said something. */
 export async function threadsSpokenIn(query: Query, userId: string, name: string): Promise<readonly string[]> {
   const rows = await query<{ id: string }>(
-    `select distinct i.thread_id as id from items i join threads t on t.id = i.thread_id where ${saidElsewhere}`,
+    `select distinct i.thread_id as id from items i join threads t on t.id = i.thread_id where ${messagesElsewhereSql}`,
     [userId, name],
   );
   return rows.map(({ id }) => id);
 }
 
 /** What the person said in a thread of somebody else, a page at a time. */
-export async function* saidIn(query: Query, userId: string, { name, threadId }: { name: string; threadId: string }) {
+export async function* messagesInThread(
+  query: Query,
+  userId: string,
+  { name, threadId }: { name: string; threadId: string },
+) {
   for (let after = 0; ;) {
     const rows = await query<{ seq: number; body: unknown }>(
       `select i.id, i.thread_id, i.seq, i.kind, i.run_id, i.body - 'opaque' - 'state' as body, i.created_at
-       from items i join threads t on t.id = i.thread_id where ${saidElsewhere} and i.thread_id = $3 and i.seq > $4 order by i.seq limit 50`,
+       from items i join threads t on t.id = i.thread_id where ${messagesElsewhereSql} and i.thread_id = $3 and i.seq > $4 order by i.seq limit 50`,
       [userId, name, threadId, after],
     );
     if (rows.length > 0) yield rows;

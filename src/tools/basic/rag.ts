@@ -93,14 +93,14 @@ function resultOf({
   if (passages.length === 0)
     return { content: [`Nothing was found for “${query}”. Try other words.`, ...told].join("\n"), data };
   const content = [
-    ...passages.map((passage, at) => `[${at + 1}] ${placeOf(passage)}\n${passage.text}`),
+    ...passages.map((passage, at) => `[${at + 1}] ${passageLocation(passage)}\n${passage.text}`),
     "Put the number of the passage behind each statement that rests on it: [1]. What you quote in quotation marks before a number is compared with the passage, so take it over word for word.",
     ...told,
   ];
   return { content: content.join("\n\n"), data, sources: passages.map(sourceOf) };
 }
 
-function placeOf({ documentName, collectionName, page, headingPath }: FoundPassage): string {
+function passageLocation({ documentName, collectionName, page, headingPath }: FoundPassage): string {
   const place = [documentName, ...(page === null ? [] : [`page ${page}`]), ...headingPath.slice(-2)].join(", ");
   return `${place} (collection ${collectionName})`;
 }

@@ -9,11 +9,11 @@ import {
 } from "../../protocol/base/exact-json.ts";
 import { ColloquyError, LostRun, messageOf } from "../../protocol/base/errors.ts";
 import { faultText } from "../../protocol/base/schema-faults.ts";
-import { nearNames } from "../../protocol/base/near-names.ts";
+import { similarNames } from "../../protocol/base/near-names.ts";
 import type { PlannedWrite, Query, Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { meansNothingDone } from "./nothing-done.ts";
-import { countingRequests, uncounted } from "./sent-requests.ts";
-import { readAgain } from "./read-again.ts";
+import { trackRequests, withoutTracking } from "./sent-requests.ts";
+import { retryRead } from "./read-again.ts";
 import { boundFrom, errorResult } from "./tool-result.ts";
 
 export const maximumArgumentBytes = 1_000_000;
@@ -62,7 +62,7 @@ export function normaliseArguments(argumentsText: string): string {
 /** The answer to a call of a tool that isn't there (or not for this caller). */
 export function unknownTool(name: string, tools: readonly Tool[]): ToolResult {
   const names = tools.map((tool) => tool.name);
-  const near = nearNames(name, names);
+  const near = similarNames(name, names);
   const hint =
     near.length > 0
       ? `Did you mean ${near.join(" or ")}?`
@@ -96,14 +96,14 @@ export async function executeTool(tool: Tool, input: unknown, context: ToolConte
     signal: stop.signal,
     query: statements?.query ?? context.query,
     step: (request, signal) =>
-      uncounted(() => context.step(request, signal ? AbortSignal.any([stop.signal, signal]) : stop.signal)),
+      withoutTracking(() => context.step(request, signal ? AbortSignal.any([stop.signal, signal]) : stop.signal)),
   };
   const sent = { hasSent: false };
   try {
     const once = async () => tool.execute(input, ownContext);
     const mayRepeat = tool.effect === "read" && tool.retry !== false;
-    const execute = mayRepeat ? () => readAgain(once, stop.signal) : once;
-    const work = isWriteElsewhere(tool) ? countingRequests(sent, execute) : execute();
+    const execute = mayRepeat ? () => retryRead(once, stop.signal) : once;
+    const work = isWriteElsewhere(tool) ? trackRequests(sent, execute) : execute();
     const result = await Promise.race([work, ended.promise]);
     if (result.isError || result.ask) await statements?.undo();
     return marked(tool, result);

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ColloquyError, AccessDenied, InvalidInput, LostRun, messageOf, NotFound } from "../../protocol/base/errors.ts";
-import { gatherBytes } from "../../protocol/base/gathered-bytes.ts";
+import { createByteBuffer } from "../../protocol/base/gathered-bytes.ts";
 import { checkJsonBounds, longChatJsonBounds } from "../../protocol/base/json-bounds.ts";
 import type { StepAnswer, StepRequest, ToolContext } from "../../protocol/agents/tools.ts";
 
@@ -166,7 +166,7 @@ async function serve(
 
 async function readJson(request: IncomingMessage, admit: ModelRelay["admit"]): Promise<{ readonly body: unknown }> {
   admit(request.headers.authorization);
-  const gathered = gatherBytes(mostBodyBytes);
+  const gathered = createByteBuffer(mostBodyBytes);
   for await (const chunk of request as AsyncIterable<Buffer>)
     if (!gathered.add(chunk))
       throw new InvalidInput(`A request has at most ${mostBodyBytes} bytes.`, { code: "too_large", status: 413 });

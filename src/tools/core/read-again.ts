@@ -14,7 +14,7 @@ const passingCodes = new Set([
 const passingStatuses = new Set([429, 500, 502, 503, 504, 529]);
 
 /** Reads again, few times and soon, what a broken connection or a server that is not well kept from being read. */
-export async function readAgain<Value>(read: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
+export async function retryRead<Value>(read: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
   for (const distance of distancesMs) {
     try {
       return await read();

@@ -17,7 +17,7 @@ const channels = [
 let counted = 0;
 
 /** Does some work whose requests count for `sent`. */
-export async function countingRequests<Value>(sent: SentFlag, work: () => Promise<Value>): Promise<Value> {
+export async function trackRequests<Value>(sent: SentFlag, work: () => Promise<Value>): Promise<Value> {
   if (counted++ === 0) for (const { made, left } of channels) (subscribe(made, noteMade), subscribe(left, noteLeft));
   try {
     return await running.run(sent, work);
@@ -40,7 +40,7 @@ function noteLeft(message: unknown): void {
 }
 
 /** Does some work whose requests do not count: a model that is asked changes nothing. */
-export function uncounted<Value>(work: () => Value): Value {
+export function withoutTracking<Value>(work: () => Value): Value {
   return running.exit(work);
 }
 

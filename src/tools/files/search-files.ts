@@ -63,7 +63,7 @@ async function search(workspace: Workspace, lines: LineSearch, { path, glob }: S
     if (file.bytes > Math.min(left, mostBytesOfFile)) notSearched += 1;
     else {
       left -= file.bytes;
-      const text = await textOf(workspace, file.path);
+      const text = await readSearchable(workspace, file.path);
       const matches = text === undefined ? [] : await lines.find({ text, most: mostMatches - found.length });
       found.push(...matches.map(({ line, text: shown }) => `${shownPath(file.path)}:${line}: ${shown}`));
     }
@@ -78,7 +78,7 @@ async function search(workspace: Workspace, lines: LineSearch, { path, glob }: S
 }
 
 /** Undefined: it is no text, or not to be read any more. */
-async function textOf(workspace: Workspace, path: string): Promise<string | undefined> {
+async function readSearchable(workspace: Workspace, path: string): Promise<string | undefined> {
   try {
     return textIn((await workspace.read(path, { maxBytes: mostBytesOfFile })).content);
   } catch {

@@ -1,11 +1,11 @@
-import { nearNames } from "../../protocol/base/near-names.ts";
+import { similarNames } from "../../protocol/base/near-names.ts";
 import type { ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { errorResult } from "../core/tool-result.ts";
 import { type AskingCall, askingCallOf, type HeldCalls, elicitationAnswerOf } from "./server-questions.ts";
 import { type CallAttemptOutcome, type Failure, failureOf } from "./failures.ts";
 import type { McpToolEntry } from "./catalogue.ts";
 import { resultOf } from "./content.ts";
-import { answeredBefore, questionIn } from "./elicitation.ts";
+import { resumeElicitation, questionIn } from "./elicitation.ts";
 
 import type { OpenClient } from "./open-client.ts";
 import type { CallRequest, ToolCall } from "./tool-calls.ts";
@@ -41,9 +41,9 @@ const progressCharacters = 500;
  * Calls a server's tool. A read whose connection broke is made once more, and so is any call that the server surely has
  * not heard of. A write that may have been done is `uncertain`: nobody repeats it blindly.
  */
-export async function callListed(tool: McpToolEntry, input: unknown, options: CallOptions): Promise<ToolResult> {
+export async function callServerTool(tool: McpToolEntry, input: unknown, options: CallOptions): Promise<ToolResult> {
   const { server, context, isWrite } = options;
-  const answered = answeredBefore(context.answers);
+  const answered = resumeElicitation(context.answers);
   if ("ask" in answered) return { content: answered.ask.text, ask: answered.ask };
   const first =
     (await resumed(tool, options)) ??
@@ -199,7 +199,7 @@ async function explainMissing(
 ): Promise<ToolResult> {
   const listed = await relist();
   if (listed.has(tool.name)) return result;
-  const near = nearNames(tool.name, [...listed.keys()]);
+  const near = similarNames(tool.name, [...listed.keys()]);
   const hint = near.length > 0 ? ` Near to it: ${near.join(", ")}.` : "";
   return errorResult(`${server} has no tool ${tool.name} any more; its tools were listed anew.${hint}`);
 }

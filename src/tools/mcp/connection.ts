@@ -8,12 +8,12 @@ import { type McpServerConfig, type McpServerState, transportOf } from "../../pr
 import type { Tool, ToolContext, ToolResult, WaitOptions } from "../../protocol/agents/tools.ts";
 import { HeldCalls } from "./server-questions.ts";
 import { type ServerWaitOptions, withinTimeLimit } from "./arriving.ts";
-import { callListed } from "./call-server-tool.ts";
+import { callServerTool } from "./call-server-tool.ts";
 import { type CallAttemptOutcome, type Failure, failureOf, reasonOf, SignInNeeded } from "./failures.ts";
 import { type McpToolEntry, toolTraits } from "./catalogue.ts";
 import { ConnectionPhase } from "./connection-phase.ts";
 
-import { Offer } from "./listed-tools.ts";
+import { ServerToolList } from "./listed-tools.ts";
 import { type OpenClient, openClient } from "./open-client.ts";
 
 import { signInTool } from "./sign-in/sign-in-tool.ts";
@@ -66,7 +66,7 @@ export class McpConnection {
   private readonly stopped = new AbortController();
   private readonly held: HeldCalls<CallAttemptOutcome>;
   private readonly phase: ConnectionPhase;
-  private readonly offer: Offer;
+  private readonly offer: ServerToolList;
   private lease: Lease | undefined;
   /** Also those of before that somebody still waits for an answer on. */
   private readonly leases = new Set<Lease>();
@@ -86,7 +86,7 @@ export class McpConnection {
     this.waitMs = waitMs;
     this.phase = new ConnectionPhase(options.backoffMs);
     const { server, config, log } = options;
-    this.offer = new Offer({
+    this.offer = new ServerToolList({
       server,
       config,
       log,
@@ -298,7 +298,7 @@ export class McpConnection {
     const { effect, idempotent } = toolTraits(tool, config);
     const { signal, progress: tell } = context;
     const arriving = { signal, tell, until: performance.now() + this.waitMs };
-    return callListed(tool, input, {
+    return callServerTool(tool, input, {
       server,
       context,
       timeoutMs: this.timeoutMs,

@@ -56,7 +56,7 @@ export function resultOf(answer: {
     media.push({ ...about, bytes, ...(fits ? { data: base64 } : { note: "left out: too large to be kept" }) });
     return `[${about.type} ${about.mimeType ?? "of an unknown type"}, ${sizeText(bytes)}${fits ? "" : ", too large to be kept"}]`;
   };
-  const told = blocks.map((block) => (block ? textOf(block, { media, keep }) : "[content of an unknown kind]"));
+  const told = blocks.map((block) => (block ? blockText(block, { media, keep }) : "[content of an unknown kind]"));
   const structured = answer.structuredContent;
   const structuredText = structured === undefined ? "" : JSON.stringify(structured);
   const isKept = structuredText.length <= maximumDataCharacters - mostMediaCharacters;
@@ -89,7 +89,7 @@ function blockOf(content: unknown): ContentBlock | undefined {
   return blockSchema.safeParse(content).data;
 }
 
-function textOf(
+function blockText(
   block: ContentBlock,
   {
     media,

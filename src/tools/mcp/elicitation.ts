@@ -30,7 +30,7 @@ export type ElicitationStep = { readonly params: Readonly<Record<string, unknown
 
 const nothing: ElicitationStep = { params: {} };
 
-export function answeredBefore(answers: readonly ToolAnswer[]): ElicitationStep {
+export function resumeElicitation(answers: readonly ToolAnswer[]): ElicitationStep {
   const last = answers.at(-1);
   if (!last) return nothing;
   const state = stateSchema.safeParse(last.state);

@@ -4,7 +4,7 @@ import { type Catalogue, type CatalogueOptions, emptyCatalogue, makeCatalogue } 
 import { reasonOf } from "./failures.ts";
 import type { OpenClient } from "./open-client.ts";
 
-export type OfferOptions = Omit<CatalogueOptions, "before"> & {
+export type ServerToolListOptions = Omit<CatalogueOptions, "before"> & {
   /** Of one page. */
   readonly pageMs: number;
   readonly log: Log;
@@ -23,14 +23,14 @@ const pageSchema = z.looseObject({
 });
 
 /** What a server offered last, which stays while it is away; and whether that is still so. One listing at a time. */
-export class Offer {
-  private readonly options: OfferOptions;
+export class ServerToolList {
+  private readonly options: ServerToolListOptions;
   private listing: Promise<void> | undefined;
   private last: Catalogue = emptyCatalogue;
   private staleAt = Infinity;
   private isOutdated = false;
 
-  constructor(options: OfferOptions) {
+  constructor(options: ServerToolListOptions) {
     this.options = options;
   }
 

@@ -44,7 +44,7 @@ export async function readNewer(read: ReadItems, { items, hasOlder }: Stretch, s
 }
 
 /** Of two that meet or overlap. */
-export function joined(before: Stretch, after: Stretch): Stretch | undefined {
+export function joinStretches(before: Stretch, after: Stretch): Stretch | undefined {
   const first = after.items[0]?.seq;
   if (first === undefined || (before.items.at(-1)?.seq ?? 0) < first - 1) return undefined;
   const items = [...before.items.filter(({ seq }) => seq < first), ...after.items];
@@ -61,7 +61,7 @@ function startsLater(items: readonly Item[]): boolean {
 }
 
 /** What was told beyond the items that were read, in order; a text that grows is told once. */
-export function remember<Said>(told: (RunEvent | Said)[], next: RunEvent | Said): void {
+export function rememberStretch<Said>(told: (RunEvent | Said)[], next: RunEvent | Said): void {
   const last = told.at(-1);
   const grown = isEvent(last) && isEvent(next) ? grownBy(last, next) : undefined;
   if (grown) told[told.length - 1] = grown;

@@ -48,7 +48,7 @@ function streamRun(call: EndpointCall, started: RunStart, chat: ChatRequest): un
     refusal: errorEvent,
   });
   stream.write(encode([{ type: "start", model: chat.model, provider: "colloquy" }]));
-  const follower = followUntil(services.runs, placeOf(call, started, chat), {
+  const follower = followUntil(services.runs, followPosition(call, started, chat), {
     events(events) {
       const { parts, outcome } = read(events);
       const text = encode(parts);
@@ -72,7 +72,7 @@ async function collectRun(call: EndpointCall, started: RunStart, chat: ChatReque
   let outcome: RunOutcome | undefined;
   // the run did work: a client library must not have it done again on its own
   reply.header("x-should-retry", "false");
-  await followUntilEnough(call, started.runId, placeOf(call, started, chat), (events) => {
+  await followUntilEnough(call, started.runId, followPosition(call, started, chat), (events) => {
     const reading = read(events);
     completion.add(reading.parts);
     if (reading.model !== undefined) reply.header("x-colloquy-model", reading.model);
@@ -98,7 +98,7 @@ function readerOptions(call: EndpointCall, started: RunStart, chat: ChatRequest)
 }
 
 /** Behind another run its thread is followed, since that one may have to wait for a person. */
-function placeOf({ services }: EndpointCall, started: RunStart, { model }: ChatRequest) {
+function followPosition({ services }: EndpointCall, started: RunStart, { model }: ChatRequest) {
   const { threadId, cursor, pending } = started;
   return { target: pending || isRoom(services, model) ? { threadId } : runTarget(started), from: cursor };
 }

@@ -45,7 +45,7 @@ async function ask(model: string, more: JsonBody = {}): Promise<IncomingMessage>
   return answer.setEncoding("utf8");
 }
 
-async function textOf(answer: IncomingMessage): Promise<string> {
+async function bodyText(answer: IncomingMessage): Promise<string> {
   let text = "";
   for await (const piece of answer) text += piece;
   return text;
@@ -91,7 +91,7 @@ test("a stream has one chunk per part, one id, and our own end", async () => {
   assert.equal(answer.statusCode, 200);
   assert.equal(answer.headers["x-colloquy-model"], "hello");
   assert.match(answer.headers["content-type"] ?? "", /^text\/event-stream/);
-  const { chunks, done } = eventsOf(await textOf(answer));
+  const { chunks, done } = eventsOf(await bodyText(answer));
   assert.ok(done);
   assert.deepEqual(
     chunks.map(({ choices }) => choices[0]?.delta),
@@ -113,7 +113,7 @@ test("a stream has one chunk per part, one id, and our own end", async () => {
 
 test("a whole answer has what OpenAI's schema requires", async () => {
   const answer = await ask("hello");
-  const { id, created, ...body } = JSON.parse(await textOf(answer)) as JsonBody;
+  const { id, created, ...body } = JSON.parse(await bodyText(answer)) as JsonBody;
   assert.match(String(id), /^chatcmpl-/);
   assert.ok(Number.isInteger(created));
   assert.deepEqual(body, {
@@ -133,7 +133,7 @@ test("a whole answer has what OpenAI's schema requires", async () => {
 
 test("a call comes with our own id, streamed and whole", async () => {
   const tools = [{ type: "function", function: { name: "weather" } }];
-  const { chunks } = eventsOf(await textOf(await ask("weather", { stream: true, tools })));
+  const { chunks } = eventsOf(await bodyText(await ask("weather", { stream: true, tools })));
   const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta["tool_calls"])).filter(Boolean);
   const id = (deltas[0] as { id: string }[])[0]!.id;
   assert.match(id, /^call_/);
@@ -143,14 +143,14 @@ test("a call comes with our own id, streamed and whole", async () => {
   ]);
   assert.equal(chunks.at(-1)?.choices[0]?.finish_reason, "tool_calls");
 
-  const whole = JSON.parse(await textOf(await ask("weather", { tools }))) as { choices: { message: JsonBody }[] };
+  const whole = JSON.parse(await bodyText(await ask("weather", { tools }))) as { choices: { message: JsonBody }[] };
   const { content, tool_calls: made } = whole.choices[0]!.message;
   assert.equal(content, null);
   assert.deepEqual((made as { function: JsonBody }[])[0]!.function, { name: "weather", arguments: '{"city":"Oslo"}' });
 });
 
 test("a failure in mid-stream is an error event, and never [DONE]", async () => {
-  const { chunks, done } = eventsOf(await textOf(await ask("breaks-off", { stream: true })));
+  const { chunks, done } = eventsOf(await bodyText(await ask("breaks-off", { stream: true })));
   assert.equal(done, false);
   assert.deepEqual(chunks.at(-1)?.error, { message: "cut off", type: "server_error", param: null, code: "model_cut" });
 });
@@ -159,7 +159,7 @@ test("a failure before the first part is an HTTP error, streamed or not", async 
   for (const stream of [true, false]) {
     const answer = await ask("rate-limited", { stream });
     assert.equal(answer.statusCode, 429);
-    const { error } = JSON.parse(await textOf(answer)) as { error: JsonBody };
+    const { error } = JSON.parse(await bodyText(answer)) as { error: JsonBody };
     assert.deepEqual(error, { message: "too many", type: "rate_limit_error", param: null, code: "model_rate_limit" });
   }
 });
@@ -167,7 +167,7 @@ test("a failure before the first part is an HTTP error, streamed or not", async 
 test("a chain says who served", async () => {
   const answer = await ask("chain", { stream: true });
   assert.equal(answer.headers["x-colloquy-model"], "hello");
-  assert.equal(eventsOf(await textOf(answer)).chunks[0]?.model, "hello");
+  assert.equal(eventsOf(await bodyText(answer)).chunks[0]?.model, "hello");
 });
 
 test("parts leave as they come", async () => {
@@ -176,7 +176,7 @@ test("parts leave as they come", async () => {
   assert.match(first, /"content":"first"/);
   assert.doesNotMatch(first, /second/);
   gate.resolve();
-  assert.match(await textOf(answer), /"content":" second"/);
+  assert.match(await bodyText(answer), /"content":" second"/);
 });
 
 test("a closed connection aborts the model", async () => {
@@ -189,7 +189,7 @@ test("a closed connection aborts the model", async () => {
 
 test("every call is logged with who asked", async () => {
   calls.length = 0;
-  await textOf(await ask("hello", { stream: true }));
+  await bodyText(await ask("hello", { stream: true }));
   assert.deepEqual(
     calls.map(({ asked, userId, runId, finish, outputTokens }) => ({ asked, userId, runId, finish, outputTokens })),
     [{ asked: "hello", userId: owner.userId, runId: null, finish: "stop", outputTokens: 4 }],
@@ -199,7 +199,7 @@ test("every call is logged with who asked", async () => {
 test("an unknown name is told the known ones", async () => {
   const answer = await ask("gpt-9");
   assert.equal(answer.statusCode, 404);
-  const { error } = JSON.parse(await textOf(answer)) as { error: JsonBody };
+  const { error } = JSON.parse(await bodyText(answer)) as { error: JsonBody };
   assert.equal(error["code"], "model_not_found");
   assert.match(String(error["message"]), /"gpt-9".*chain/);
 });

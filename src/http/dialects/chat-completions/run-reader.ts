@@ -119,14 +119,14 @@ export function createRunReader(
         return;
       }
       case "call-start": {
-        open.set(placeOf(event.item), event.item);
+        open.set(stepKey(event.item), event.item);
         if (event.item.body.target === "client") return;
-        lastTraced = placeOf(event.item);
+        lastTraced = stepKey(event.item);
         return trace(`${event.item.body.name} ${event.item.body.arguments}`);
       }
       case "call-end": {
         images?.see(event.item.body.data);
-        const place = placeOf(event.item);
+        const place = stepKey(event.item);
         const call = open.get(place);
         open.delete(place);
         if (call?.body.target === "client") return;
@@ -175,7 +175,7 @@ export function createRunReader(
   };
 }
 
-function placeOf({ step, index }: { readonly step: string | null; readonly index: number | null }): string {
+function stepKey({ step, index }: { readonly step: string | null; readonly index: number | null }): string {
   return `${step}/${index}`;
 }
 

@@ -93,14 +93,14 @@ export function createUiMessage(
       case "call-start": {
         const { item } = event;
         const toolCallId = callIdOf(item.id);
-        calls.set(placeOf(item), toolCallId);
+        calls.set(stepKey(item), toolCallId);
         writer.enter(item.step ?? item.id);
         const input = valueOf(item.body.arguments);
         return writer.put("tool-input-available", { toolCallId, toolName: item.body.name, input, ...byServer });
       }
       case "call-end": {
         images?.see(event.item.body.data);
-        const toolCallId = calls.get(placeOf(event.item));
+        const toolCallId = calls.get(stepKey(event.item));
         if (toolCallId === undefined) return;
         const { content, isError, sources = [] } = event.item.body;
         if (isError) return writer.put("tool-output-error", { toolCallId, errorText: content, ...byServer });
@@ -162,7 +162,7 @@ function paragraphs(...texts: readonly string[]): string {
     .join("\n\n");
 }
 
-function placeOf({ step, index }: { readonly step: string | null; readonly index: number | null }): string {
+function stepKey({ step, index }: { readonly step: string | null; readonly index: number | null }): string {
   return `${step}/${index}`;
 }
 

@@ -62,7 +62,7 @@ export async function* readBackwards(
   for await (const item of branchBackwards(request, thread)) {
     if (calls.length > 0 && !(item.kind === "call" && stepOf(item) === stepOf(calls[0]!))) {
       yield* shownStep(calls, results);
-      for (const call of calls) results.delete(placeOf(call));
+      for (const call of calls) results.delete(itemOrderKey(call));
       calls = [];
     }
     switch (item.kind) {
@@ -70,7 +70,7 @@ export async function* readBackwards(
         calls.unshift(item);
         break;
       case "result":
-        results.set(placeOf(item), item);
+        results.set(itemOrderKey(item), item);
         break;
       case "decision":
         decisions.set(item.body.question, item);
@@ -107,7 +107,7 @@ function* shownMessage(item: ItemOf<"message">): Generator<ShownItem> {
 
 /** The calls of a step, last first. Of those that the client runs, one at a time is pending: the protocol knows no two. */
 function* shownStep(calls: readonly CallItem[], results: ReadonlyMap<string, ItemOf<"result">>): Generator<ShownItem> {
-  const resultOf = (call: CallItem) => results.get(placeOf(call));
+  const resultOf = (call: CallItem) => results.get(itemOrderKey(call));
   const own = calls.filter(({ body }) => body.target === "client");
   const pending = own.find((call) => !resultOf(call));
   for (const call of own.toReversed())
@@ -120,6 +120,6 @@ function stepOf({ runId, step }: Item): string {
   return `${runId} ${step}`;
 }
 
-function placeOf(item: Item): string {
+function itemOrderKey(item: Item): string {
   return `${item.runId} ${callKey(item)}`;
 }

@@ -7,7 +7,7 @@ import { nameSchema } from "../../shapes/accounts.ts";
 import { accountsOf, loginsOf, visitorOf } from "../../requests/visitor.ts";
 import { checkPage, sessionCookie } from "../../server/auth.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
-import { placeOf } from "../../server/origins.ts";
+import { publicAddressOf } from "../../server/origins.ts";
 
 const passwordSchema = z.string().max(1000).describe("At least 8 characters, at most 72 bytes in UTF-8");
 const cookie = z
@@ -178,7 +178,7 @@ export function sessionCookieOf(
   token: string,
   maxAgeSeconds: number,
 ): string {
-  const { publicUrl, basePath } = placeOf(request);
+  const { publicUrl, basePath } = publicAddressOf(request);
   const secure = request.protocol === "https" || publicUrl?.startsWith("https:") === true;
   return cookieHeader(sessionCookie, token, { path: basePath || "/", secure, maxAgeSeconds });
 }

@@ -4,7 +4,7 @@ import { cookieHeader, readCookie } from "../../server/cookies.ts";
 import type { OidcLogin } from "../../../people/oidc.ts";
 import { accountsOf, visitorOf } from "../../requests/visitor.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
-import { baseOf, placeOf } from "../../server/origins.ts";
+import { baseOf, publicAddressOf } from "../../server/origins.ts";
 import type { Services } from "../../server/services.ts";
 import { sessionCookieOf } from "./auth.ts";
 
@@ -58,7 +58,7 @@ export const finishOidc = endpoint({
     const { token, expiresAt } = await accountsOf(services).begin(user, visitorOf(call));
     const seconds = Math.round((expiresAt.getTime() - Date.now()) / 1000);
     reply.header("set-cookie", [sessionCookieOf(call, token, seconds), tripCookieOf(call, "", 0)]);
-    return reply.redirect(`${placeOf(request).basePath ?? ""}${page}`);
+    return reply.redirect(`${publicAddressOf(request).basePath ?? ""}${page}`);
   },
 });
 
@@ -70,7 +70,7 @@ async function begin(call: EndpointCall, trip: { readonly returnTo: string; read
 }
 
 function tripCookieOf({ request }: Pick<EndpointCall, "request">, value: string, maxAgeSeconds: number): string {
-  const { basePath = "", publicUrl } = placeOf(request);
+  const { basePath = "", publicUrl } = publicAddressOf(request);
   const secure = request.protocol === "https" || publicUrl?.startsWith("https:") === true;
   return cookieHeader(tripCookie, value, { path: `${basePath}${path}`, secure, maxAgeSeconds });
 }

@@ -20,7 +20,7 @@ export const makeOpenCode = endpoint({
   },
 });
 
-export const enterByCode = endpoint({
+export const logInByCode = endpoint({
   needs: "nothing",
   tag: "accounts",
   summary: "Turn such a code into a key for the page that has it",

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { NotFound } from "../../../protocol/base/errors.ts";
 import { type Endpoint, endpoint } from "../../server/endpoint.ts";
-import { placeOf } from "../../server/origins.ts";
+import { publicAddressOf } from "../../server/origins.ts";
 import type { PageFile } from "../../files/page-files.ts";
 import type { Services } from "../../server/services.ts";
 
@@ -44,13 +44,15 @@ function document(name: string, about: { readonly summary: string; readonly desc
     },
     handle({ request, reply, services }) {
       const file = services.page?.get(name);
-      return file ? sendDocument({ request, reply }, file) : reply.redirect(`${placeOf(request).basePath ?? ""}/docs`);
+      return file
+        ? sendDocument({ request, reply }, file)
+        : reply.redirect(`${publicAddressOf(request).basePath ?? ""}/docs`);
     },
   });
 }
 
 function sendDocument({ request, reply }: PageReply, file: PageFile): FastifyReply {
-  const base = placeOf(request).basePath ?? "";
+  const base = publicAddressOf(request).basePath ?? "";
   reply.header("content-security-policy", policy).header("cache-control", "no-cache");
   if (base === "") return sendPageFile({ request, reply }, file);
   // Wherever a proxy has put the server.

@@ -29,7 +29,7 @@ export const listRoomMessages = endpoint({
   query: itemPageQuery,
   answers: { 200: itemPageSchema },
   async handle({ params, query, caller, services: { rooms, runs } }) {
-    return readItemPage(runs, await rooms.asOwner(caller, params.id), params.id, query);
+    return readItemPage(runs, await rooms.ownerOf(caller, params.id), params.id, query);
   },
 });
 
@@ -50,7 +50,7 @@ export const exportRoom = endpoint({
     },
   },
   async handle({ params, query: { format }, caller, reply, services: { rooms, runs } }) {
-    const owner = await rooms.asOwner(caller, params.id);
+    const owner = await rooms.ownerOf(caller, params.id);
     const thread = await runs.getThread(owner, params.id);
     const items = await runs.listBranch(owner, params.id, { most: mostExported });
     reply

@@ -14,7 +14,7 @@ const resultSchema = z.strictObject({
   isError: z.boolean().optional(),
 });
 
-export const bringResults = endpoint({
+export const addResults = endpoint({
   needs: ["threads:write", "own"],
   tag: "runs",
   summary: "Bring results of the tools that you run yourself",

@@ -41,7 +41,7 @@ export const sessionFiles = fileRoutes(z.object({}), z.object({ path }), {
 /** For whoever is in the room. */
 export const roomFiles = fileRoutes(z.object({ id: idSchema }), z.object({ id: idSchema, path }), {
   where: "a room",
-  as: ({ params, caller, services }) => services.rooms.asOwner(caller, params.id ?? ""),
+  as: ({ params, caller, services }) => services.rooms.ownerOf(caller, params.id ?? ""),
 });
 
 type FileRouteOptions = {

@@ -61,7 +61,7 @@ export function createSignIns({ credentials, secret, base, fetch }: SignInsOptio
   /** The address where the user signs in, for ten minutes. */
   async function begin({ name, config }: NamedServer, userId: string): Promise<string> {
     const server = oauthOf({ name, config });
-    const place = placeOf(userId, name, server);
+    const place = credentialPlace(userId, name, server);
     const nonce = randomBytes(16).toString("base64url");
     const until = Date.now() + signInLifeMs;
     const state = signTicket(secret, { for: "return", userId, server: name, nonce, until });
@@ -81,7 +81,7 @@ export function createSignIns({ credentials, secret, base, fetch }: SignInsOptio
     if (!ticket) throw new InvalidInput("This sign-in has expired or was not started here. Start again.");
     const { userId, server: name } = ticket;
     const server = oauthOf(serverOf(name));
-    const place = placeOf(userId, name, server);
+    const place = credentialPlace(userId, name, server);
     const text = await credentials.takeSignIn(place);
     const kept = text === undefined ? undefined : (JSON.parse(text) as PendingSignInRow);
     if (kept?.hash !== hashOf(returned.state))
@@ -109,7 +109,7 @@ export function createSignIns({ credentials, secret, base, fetch }: SignInsOptio
     },
     credentialsFor({ name, config }: NamedServer, { userId }: Caller): UserSignIn | undefined {
       if (!isOAuth(config)) return undefined;
-      const login = loginOf(placeOf(userId, name, config), config);
+      const login = loginOf(credentialPlace(userId, name, config), config);
       return {
         user: userId,
         auth: login,
@@ -120,7 +120,7 @@ export function createSignIns({ credentials, secret, base, fetch }: SignInsOptio
     /** Deletes a login here whatever its giver says, who is asked to let it count no more. */
     async forget({ name, config }: NamedServer, userId: string): Promise<Revocation> {
       const server = oauthOf({ name, config });
-      const place = placeOf(userId, name, server);
+      const place = credentialPlace(userId, name, server);
       const login = loginIn(await credentials.login(place));
       await credentials.forget({ userId, server: name });
       loginOf(place, server).forget();
@@ -147,7 +147,7 @@ function oauthOf({ name, config }: NamedServer): OAuthServer {
   return config;
 }
 
-function placeOf(userId: string, server: string, { url }: OAuthServer): CredentialPlace {
+function credentialPlace(userId: string, server: string, { url }: OAuthServer): CredentialPlace {
   return { userId, server, url };
 }
 
