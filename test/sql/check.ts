@@ -5,11 +5,11 @@ import type { Statement, Statements } from "./statements.ts";
 
 export type CheckOptions = {
   readonly describer: Describer;
-  /** Texts that are known from elsewhere, by place. */
+  /** Further texts, by the place of the call that sends them. */
   readonly samples?: ReadonlyMap<string, ReadonlySet<string>>;
 };
 
-/** What is wrong with the statements, a line each, and which of the exceptions were needed. */
+/** Returns what is wrong with the statements, and which exceptions were needed. */
 export async function checkStatements({ statements, checker }: Statements, { describer, samples }: CheckOptions) {
   const problems = new Set<string>();
   const needed = new Set<string>();
@@ -21,18 +21,20 @@ export async function checkStatements({ statements, checker }: Statements, { des
     if (!read.isWhole && !sampled && unchecked[name] !== undefined) needed.add(name);
     else if (!read.isWhole && !sampled)
       note(
-        `the text of this statement can't be read from its source: it depends on what is known at run time only.
-    Build it of constants, add a call that makes it to test/sql/samples.ts, or add "${name}" with a reason to test/sql/exceptions.ts.`,
+        `the text of this statement can't be read from the source, because it depends on values known only at run time.
+    Build it from constants, add a call that sends it to test/sql/samples.ts, or add "${name}" with a reason to test/sql/exceptions.ts.`,
       );
     for (const text of new Set([...read.texts, ...(sampled ?? [])])) {
       try {
         for (const { column, problem, isNull } of compareRow(call, await describer.describe(text), checker)) {
           const exception = `${name} ${column}`;
           if (isNull && neverNull[exception] !== undefined) needed.add(exception);
+          else if (isNull)
+            note(`${problem}\n    If it never is, add "${exception}" with the reason to test/sql/exceptions.ts.`);
           else note(problem);
         }
       } catch (error) {
-        note(`the database does not take this statement: ${String(error)}`);
+        note(`the database rejects this statement: ${String(error)}`);
       }
     }
   }

@@ -26,8 +26,7 @@ after(() => {
 });
 
 function advice(problems: readonly string[]): string {
-  return `SQL and the types of its rows differ:\n\n${problems.join("\n")}\n
-Change the statement or the type. Of a column that the table lets be null and that never is here, say so in test/sql/exceptions.ts.`;
+  return `SQL and its row types differ. Change the statement or the type.\n\n${problems.join("\n")}\n`;
 }
 
 function expectedProblems(kind: Database["kind"]): string[] {
@@ -40,11 +39,11 @@ function expectedProblems(kind: Database["kind"]): string[] {
 }
 
 eachDatabase((databases) => {
-  test("each statement gives the rows that the type of its call declares", async () => {
+  test("each statement returns the rows that the type of its call declares", async () => {
     const place = await databases.place();
     const database = await openDatabase(place);
     await migrate(database);
-    // Makes the tables of pg-boss.
+    // Creates the tables of pg-boss.
     await (await createEngine({ database, perUser: 1, perNode: 1, log: silentLog })).stop();
     const samples = await sampleTexts(database);
     await database.close();
@@ -54,7 +53,7 @@ eachDatabase((databases) => {
       if (found.problems.length > 0) assert.fail(advice(found.problems));
       if (databases.kind === "pglite") {
         const idle = [...Object.keys(unchecked), ...Object.keys(neverNull)].filter((name) => !found.needed.has(name));
-        assert.deepEqual(idle, [], "what test/sql/exceptions.ts has and nothing needs");
+        assert.deepEqual(idle, [], "entries of test/sql/exceptions.ts that nothing needs");
       }
       const { problems } = await checkStatements(wrong, { describer });
       assert.deepEqual(

@@ -4,14 +4,14 @@ import type { Column } from "./describe.ts";
 
 export type Problem = { readonly column: string; readonly problem: string; readonly isNull?: true };
 
-/** What is wrong with the type that a call gives its rows, by the columns that the database gives it. */
+/** Compares the row type of a call with the columns that the database returns. */
 export function compareRow(call: CallExpression, columns: readonly Column[], checker: Checker): Problem[] {
   const row = rowOf(call, checker);
   if (row.isTypeParameter())
     return [
       {
         column: "",
-        problem: `the row type is ${checker.typeToString(row)}, which its caller picks. Name the columns here.`,
+        problem: `the row type is ${checker.typeToString(row)}, which the caller chooses. Name the columns here.`,
       },
     ];
   const properties = checker.getPropertiesOfType(row);
@@ -24,11 +24,11 @@ export function compareRow(call: CallExpression, columns: readonly Column[], che
       .filter(([name, type]) => !given.includes(name) && !hasMember(type, TypeFlags.Undefined))
       .map(([column]) => ({
         column,
-        problem: `the row type has "${column}", which the statement does not give. It gives ${given.join(", ") || "no rows"}.`,
+        problem: `the row type has "${column}", but the statement returns ${given.join(", ") || "no rows"}.`,
       })),
     ...given
       .filter((name, at) => given.indexOf(name) !== at)
-      .map((column) => ({ column, problem: `the statement gives "${column}" twice.` })),
+      .map((column) => ({ column, problem: `the statement returns "${column}" twice.` })),
     ...columns.flatMap((column) => {
       const type = declared.get(column.name) ?? others?.valueType;
       return type ? compareColumn(column, type, checker) : [];
@@ -36,7 +36,7 @@ export function compareRow(call: CallExpression, columns: readonly Column[], che
   ];
 }
 
-/** The `Row` of the `Promise<Row[]>`, whether it is written there or follows from what the call is used for. */
+/** The `Row` of the returned `Promise<Row[]>`, whether it is written at the call or inferred. */
 function rowOf(call: CallExpression, checker: Checker): Type {
   const [rows] = checker.getTypeArguments(checker.getTypeAtLocation(call) as TypeReference);
   return checker.getTypeArguments(rows as TypeReference)[0]!;
@@ -46,15 +46,22 @@ function compareColumn({ name: column, type, value, mayBeNull }: Column, declare
   if (declared.flags & TypeFlags.AnyOrUnknown) return [];
   const says = `the row type says ${checker.typeToString(declared)}`;
   if (value === undefined)
-    return [{ column, problem: `"${column}" is ${type}, which the drivers may give differently. Cast it; ${says}.` }];
+    return [
+      { column, problem: `"${column}" is ${type}, which the two drivers parse differently, so cast it; ${says}.` },
+    ];
   const kinds = members(declared).map((member) => kindOf(member, checker));
   const isFit = value === "any" ? !kinds.includes("Date") : kinds.includes(value);
   return [
     ...(isFit
       ? []
-      : [{ column, problem: `"${column}" is ${type}, which comes as ${value === "any" ? "JSON" : value}; ${says}.` }]),
+      : [
+          {
+            column,
+            problem: `"${column}" is ${type}, which arrives as ${value === "any" ? "JSON" : value}, but ${says}.`,
+          },
+        ]),
     ...(mayBeNull && !hasMember(declared, TypeFlags.Null)
-      ? [{ column, problem: `"${column}" may be null; ${says}.`, isNull: true as const }]
+      ? [{ column, problem: `"${column}" can be null, but ${says}.`, isNull: true as const }]
       : []),
   ];
 }
@@ -67,7 +74,7 @@ function hasMember(type: Type, flags: TypeFlags): boolean {
   return members(type).some((member) => member.flags & flags);
 }
 
-/** A narrower type than the database knows of, such as a union of words, is of the kind of what it narrows. */
+/** A type that is narrower than the database knows, such as a union of words, counts as what it narrows. */
 function kindOf(type: Type, checker: Checker): string {
   if (type.flags & TypeFlags.StringLike) return "string";
   if (type.flags & TypeFlags.NumberLike) return "number";

@@ -5,19 +5,19 @@ import { vector } from "@electric-sql/pglite-pgvector";
 import pg from "pg";
 import type { Place } from "../databases.ts";
 
-/** What a statement gives under a name. */
+/** A column that a statement returns. */
 export type Column = {
   readonly name: string;
   /** In PostgreSQL. */
   readonly type: string;
-  /** In JavaScript: `any` for JSON; undefined if the drivers give it differently. */
+  /** In JavaScript; `any` for JSON, undefined if the drivers disagree. */
   readonly value: string | undefined;
-  /** What is not known counts as never: most expressions, and columns of views and unions. */
+  /** False also where it is unknown: for most expressions, and for columns of views and unions. */
   readonly mayBeNull: boolean;
 };
 
 export type Describer = {
-  /** Without running it. Rejects if the database does not take it. */
+  /** Asks the database for the columns without running the statement. Rejects if the database rejects it. */
   describe(text: string): Promise<readonly Column[]>;
   close(): Promise<void>;
 };
@@ -36,7 +36,7 @@ type Connection = {
   close(): Promise<void>;
 };
 
-/** As `src/store/driver/values.ts` and the drivers have it. */
+/** What the drivers make of PostgreSQL's types, with `src/store/driver/values.ts`. */
 const values: Readonly<Record<string, RegExp>> = {
   number: /^(smallint|integer|bigint|real|double precision)(\[\])?$/,
   string: /^(text|character varying|uuid)(\[\])?$|^(name|date|numeric|regclass)$/,
@@ -56,7 +56,7 @@ export async function openDescriber({ url, dataDirectory }: Place): Promise<Desc
   return {
     async describe(text) {
       const described = await fields(text);
-      // PGlite's plans stand for both: before version 16 PostgreSQL makes none without values for the parameters.
+      // Only on PGlite: before version 16, PostgreSQL can't plan without values for the parameters.
       const empty = described.length > 0 && !url ? emptyByPlan(await planOf(text)) : [];
       return described.map(({ name, dataTypeID, tableID, columnID }, at) => {
         const type = types.get(dataTypeID)!;
@@ -84,10 +84,10 @@ type Plan = {
   readonly Plans?: readonly Plan[];
 };
 
-/** Which columns may be null by what makes them: an outer join, an aggregate of no rows, a member of JSON. */
+/** Which columns can be null because of an outer join, an aggregate over no rows, or a missing member of JSON. */
 function emptyByPlan(plan: Plan): boolean[] {
   const optional = new Set(optionalAliases(plan));
-  // A group has rows.
+  // A group is never empty.
   const isGrouped = JSON.stringify(plan).includes('"Group Key"');
   return (plan.Output ?? []).map((output) => {
     const expression = output.replace(/^\(+/, "");
@@ -100,7 +100,7 @@ function emptyByPlan(plan: Plan): boolean[] {
   });
 }
 
-/** The names of what an outer join may leave empty. */
+/** The aliases on the side of an outer join that can be missing. */
 function optionalAliases({ "Join Type": join = "", Plans = [] }: Plan): string[] {
   const sides = { Left: ["Inner"], Right: ["Outer"], Full: ["Inner", "Outer"] }[join] ?? [];
   return Plans.flatMap((below) => [

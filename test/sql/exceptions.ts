@@ -1,24 +1,21 @@
-/**
- * Calls whose statements are not checked, by file and function, each with the reason. Of a text that only a run makes, prefer a sample
- * (`samples.ts`).
- */
+/** Calls that are not checked, as `<file> <function>`, with the reason. Prefer a sample (`samples.ts`) where one is possible. */
 export const unchecked: Readonly<Record<string, string>> = {
-  "src/run/engine/engine.ts executeSql": "what pg-boss says",
-  "src/tools/core/call-tool.ts statement": "hands on what a tool says, which is checked there",
-  "src/store/driver/transaction.ts query": "hands on what others say",
-  "src/store/driver/transaction.ts runTransaction": "`begin`, with what its caller puts behind it; gives no rows",
-  "src/store/driver/open.ts keepUp": "`vacuum` gives no rows",
-  "src/store/schema/migrate.ts begin": "the baseline gives no rows",
-  "src/store/schema/migrate.ts apply": "a migration gives no rows",
-  "src/store/knowledge/lexical.ts createBm25Index": "`create index` gives no rows",
-  "src/store/knowledge/indexes.ts createVectorIndex": "`create index` gives no rows",
-  "src/store/privacy/erasures.ts beginErasure": "deletes from tables of a list; its rows are not read",
-  "src/store/moving/export.ts countersOf": "columns that every sequence has",
-  "src/store/moving/import.ts beginOrGoOn": "looks whether there is a row",
+  "src/run/engine/engine.ts executeSql": "statements of pg-boss",
+  "src/tools/core/call-tool.ts statement": "passes on what a tool asks, which is checked in the tool",
+  "src/store/driver/transaction.ts query": "passes on statements",
+  "src/store/driver/transaction.ts runTransaction": "`begin` and what its caller adds; returns no rows",
+  "src/store/driver/open.ts keepUp": "`vacuum` returns no rows",
+  "src/store/schema/migrate.ts begin": "the baseline returns no rows",
+  "src/store/schema/migrate.ts apply": "a migration returns no rows",
+  "src/store/knowledge/lexical.ts createBm25Index": "`create index` returns no rows",
+  "src/store/knowledge/indexes.ts createVectorIndex": "`create index` returns no rows",
+  "src/store/privacy/erasures.ts beginErasure": "deletes from a list of tables; its rows are not read",
+  "src/store/moving/export.ts countersOf": "reads columns that every sequence has",
+  "src/store/moving/import.ts beginOrGoOn": "only counts its rows",
   "src/store/moving/import.ts importTable": "inserts; its rows are not read",
 };
 
-/** Columns that may be null as the tables are declared, and here never are. */
+/** Columns that the tables allow to be null and these statements never return so, as `<file> <function> <column>`. */
 export const neverNull: Readonly<Record<string, string>> = {
   "src/run/background/sweep.ts requeueOrphans job_id": "where job_id is not null",
   "src/run/background/sweep.ts expireWaits wait_reason": "set by whoever sets the status to `waiting`",

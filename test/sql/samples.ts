@@ -48,8 +48,8 @@ const collections = [{ id, textConfig: "simple", embedding: new Float32Array([1,
 const question = { collections, text: "word", weight: 0.5, limit: 5, filters: { pageFrom: 1, kinds: ["pdf"] } };
 
 /**
- * Calls that make the statements whose text depends on more than can be read in the source, in each shape that they have.
- * What they do and how they end is no matter: their database has no rows.
+ * Calls that send the statements whose text can't be read from the source, in each of their shapes. They run on an empty database, and it
+ * doesn't matter whether they succeed.
  */
 const samples: readonly ((database: Database) => Promise<unknown>)[] = [
   ({ query }) => append(query, owner, []),
@@ -96,7 +96,7 @@ const samples: readonly ((database: Database) => Promise<unknown>)[] = [
   ),
 ];
 
-/** The texts that the samples send, by the place of the call that sends them. */
+/** Runs the samples and returns the texts they send, by the place of the call that sends them. */
 export async function sampleTexts(database: Database): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const texts = new Map<string, Set<string>>();
   const noted =

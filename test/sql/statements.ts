@@ -1,6 +1,6 @@
 /**
- * Every statement of `src/`, as far as its text can be read without running it: calls of a `Query` are found by their type, and what
- * they are given is evaluated inside its own module, with the local constants it is made of.
+ * Finds the calls of a `Query` by its type and reads the texts of their statements from the source: the argument is evaluated in its own
+ * module, together with the local constants that it uses.
  */
 import { registerHooks } from "node:module";
 import { join, relative } from "node:path";
@@ -28,14 +28,14 @@ const root = join(import.meta.dirname, "../..");
 export type Statement = {
   readonly file: string;
   readonly line: number;
-  /** Where it is in a stack. */
+  /** As a stack trace names it: `<path>:<line>:<column>`. */
   readonly place: string;
-  /** Of the function that it is in. */
+  /** The name of the function around it. */
   readonly within: string;
   readonly call: CallExpression;
-  /** What it can be; a choice in it makes several. */
+  /** One for each case, where the text depends on a choice. */
   readonly texts: readonly string[];
-  /** These are all. */
+  /** Whether `texts` holds every case. */
   readonly isWhole: boolean;
 };
 
@@ -46,15 +46,15 @@ export type Statements = {
 };
 
 type Reading = {
-  /** The source of a function that gives the text. */
+  /** The source of a function that returns the text. */
   readonly code: string;
-  /** What it depends on that is known at run time only: its parameters. */
+  /** Values that are known only at run time; the parameters of that function. */
   readonly open: readonly Identifier[];
 };
 
 type Read = (...open: unknown[]) => unknown;
 
-/** Those of the files under a folder, which belong to the project of a tsconfig.json. */
+/** Finds the statements of all files below `folder` in the project of `tsconfig`. */
 export async function findStatements(tsconfig: string, folder: string): Promise<Statements> {
   const api = new API({ cwd: root });
   const [project] = api.updateSnapshot({ openProjects: [join(root, tsconfig)] }).getProjects();
@@ -79,7 +79,7 @@ export async function findStatements(tsconfig: string, folder: string): Promise<
   return { statements, checker, close: () => api.close() };
 }
 
-/** What the readings are in their own module, which is loaded anew for it. */
+/** Loads the module once more, with the functions of the readings appended. */
 async function evaluate(file: string, readings: readonly Reading[]): Promise<readonly Read[]> {
   if (readings.length === 0) return [];
   const own = `${pathToFileURL(file)}?statements`;
@@ -107,7 +107,7 @@ function queriesOf(file: SourceFile, checker: Checker): CallExpression[] {
   return calls.filter((_, at) => types[at]?.getAliasSymbol()?.name === "Query");
 }
 
-/** Asking for a type takes longer than this look. */
+/** Spares asking the compiler for the type of every call. */
 function mayBeQuery({ expression, arguments: { length } }: CallExpression): boolean {
   return (
     length > 0 && (isPropertyAccessExpression(expression) ? expression.name.text === "query" : isIdentifier(expression))
@@ -136,12 +136,12 @@ function readingOf(expression: Node, checker: Checker): Reading {
   const body = `${lines.join("\n")} return ${expression.getText()};`;
   const grows = (text: string, name: string) => text.split(`${name}.push(`).length;
   const around = expression.getSourceFile().text;
-  // What statements in between put into it is not in here.
+  // Elements that are pushed by other statements would be missing.
   const isPart = grown.some((name) => grows(around, name) > grows(body, name));
   return { code: `(${open.map(({ text }) => text).join(", ")}) => { ${isPart ? "throw 0;" : ""} ${body} }`, open };
 }
 
-/** The declaration with a value that needs nothing but what is read here; undefined: it is known at run time only. */
+/** The constant that declares the name; undefined if its value is known only at run time. */
 function declarationOf(node: Node) {
   let at = node;
   while (isBindingElement(at)) at = at.parent.parent;
@@ -170,7 +170,7 @@ function nameOf(call: Node): string {
   return "";
 }
 
-/** One for each case that the types of what it depends on leave. */
+/** One text for each combination of values that the types allow. */
 function textsOf(read: Read, open: readonly Identifier[], checker: Checker): Pick<Statement, "texts" | "isWhole"> {
   let cases: unknown[][] = [[]];
   for (const name of open) {
@@ -190,7 +190,7 @@ function textsOf(read: Read, open: readonly Identifier[], checker: Checker): Pic
 
 const unreadable = "…";
 
-/** A value of each kind that it may have. What is put into the text as it is, no database will take. */
+/** The values of a type: all literals, or one that makes the text unreadable where it is inserted. */
 function valuesOf(type: Type, checker: Checker): unknown[] {
   if (type.isUnionType()) return type.getTypes().flatMap((each) => valuesOf(each, checker));
   if (type.isLiteralType()) return [type.value];
@@ -201,7 +201,7 @@ function valuesOf(type: Type, checker: Checker): unknown[] {
   return [undefined];
 }
 
-/** Has every member, and each is the same. */
+/** An object with every member, each of which is this same object. */
 const anything: unknown = new Proxy(() => {}, {
   get: (_, name) => (name === Symbol.toPrimitive ? () => unreadable : name === Symbol.iterator ? undefined : anything),
   apply: () => anything,
