@@ -1,3 +1,5 @@
+import assert from "node:assert/strict";
+import { takeRun } from "../src/run/lifecycle/take-run.ts";
 import { newId } from "../src/protocol/base/ids.ts";
 import type { Database } from "../src/store/driver/database.ts";
 
@@ -27,7 +29,7 @@ export async function insertRun(
   await database.query(
     `with t as (insert into threads (id, user_id, parent_run, updated_at) values ($2, $3, $4, '2020-01-01'))
      insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, epoch, job_id, node, takeovers, handed_over, definition, definition_hash, caller)
-     values ($1, $2, $3, 'assistant', $4, $4::text, coalesce($4, $1), 'running', 2, $5, $6, 3, false, '{}', '', $7::jsonb)`,
+     values ($1, $2, $3, 'assistant', $4, $5::uuid::text, coalesce($4, $1), 'running', 2, $5, $6, 3, false, '{}', '', $7::jsonb)`,
     [
       runId,
       threadId,
@@ -68,4 +70,14 @@ export function rowIn(
   const row = rows[table].find((one) => (table === "budgets" ? one["root_run"] : one["id"]) === id);
   if (!row) throw new Error(`There is no ${id} in ${table}.`);
   return row;
+}
+
+/** Somebody holds the run's row: whoever wants to take it is refused at once, not after having waited for it. */
+export async function assertHeld(database: Database, run: RunRows): Promise<void> {
+  const job = { id: run.jobId, runId: run.runId, retryCount: 0 };
+  await assert.rejects(takeRun(database, testNode, job), (error: Error & { code?: string }) => {
+    assert.equal(error.code, "database_locked");
+    assert.match(String(error.cause), /could not obtain lock on row in relation "runs"/);
+    return true;
+  });
 }

@@ -14,6 +14,7 @@ import {
   mayUse,
   permissionPattern,
   hiddenError,
+  serverFor,
   controllableRuns,
 } from "./callers.ts";
 import { askerScopes, scopes } from "./scopes.ts";
@@ -125,7 +126,14 @@ test("no key does what is the account's own, and every account all that is not f
   assert.ok(!hasScope({ role: "admin", key: "k" }, "account"));
   assert.ok(hasScope({ role: "admin", key: "k" }, "ask"));
   assert.ok(hasScope({ role: "user" }, "account") && hasScope({ role: "user" }, "ask"));
+  const old = callerOfOldKey({ id: "b", name: "bob", ...user }, ["admin"]);
+  assert.deepEqual([old.role, hasScope(old, "admin:runs")], ["user", false], "no more than its account");
   assert.ok(hasScope(callerOfOldKey({ id: "u", name: "ada", ...admin }, ["agent:a*"]), "threads:share"));
+});
+
+test("the server may use all that there is, as whom it works for", () => {
+  const bob = { id: "b", name: "bob", ...user };
+  assert.deepEqual(serverFor(bob), { userId: "b", name: "bob", role: "user", permissions: ["*"], via: "system" });
 });
 
 test("an asker is who came in locally with scopes", () => {

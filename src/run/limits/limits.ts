@@ -69,8 +69,8 @@ async function reserveAll(
       cost,
       callsOf ?? null,
       expected?.id ?? null,
-      expected?.tokens ?? 0,
-      expected?.cost ?? 0,
+      expected?.tokens ?? null,
+      expected?.cost ?? null,
     ],
   );
   if (granted) return granted;

@@ -28,6 +28,7 @@ function folded(...given: Parameters<typeof items>) {
 test("fold: a run that was only asked has no step, no call and no answer", () => {
   assert.deepEqual(folded(said), [0, [], undefined]);
   assert.deepEqual(folded(), [0, [], undefined]);
+  assert.deepEqual(folded(answer("1"), { kind: "question", step: "1", index: 0, body: {} }), [1, [], "1"]);
 });
 
 test("fold: the last answer without calls is the answer", () => {

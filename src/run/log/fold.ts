@@ -44,15 +44,15 @@ export function foldOf(items: readonly Item[]): Fold {
       last = item;
     } else if (item.kind === "message") lastSaid = item.seq;
   }
-  const answers =
-    last !== undefined &&
-    (isWordless(last) ? hasEnded(items) : last.body.protocolAt === undefined || last.body.content !== "");
   return {
     items,
     steps,
     openCalls: calls.filter((call) => !answered.has(callKey(call))),
     answer:
-      last && answers && (last.body.seen ?? last.seq) >= lastSaid && !calls.some((call) => call.step === last.step)
+      last &&
+      (!isWordless(last) || hasEnded(items)) &&
+      (last.body.seen ?? last.seq) >= lastSaid &&
+      !calls.some((call) => call.step === last.step)
         ? last
         : undefined,
   };
@@ -61,9 +61,9 @@ export function foldOf(items: readonly Item[]): Fold {
 /** And goes on no more. */
 function hasEnded(items: readonly Item[]): boolean {
   const last = items.findLast(
-    ({ kind, body }) => kind === "state" && "type" in body && /^run-(end|resume)$/.test(body.type),
+    (item): item is ItemOf<"state"> => item.kind === "state" && /^run-(end|resume)$/.test(item.body.type),
   );
-  return last?.kind === "state" && last.body.type === "run-end";
+  return last?.body.type === "run-end";
 }
 
 /** Nothing was said in it. */
