@@ -47,8 +47,7 @@ export function nextHop<Body>(
       : Object.fromEntries(Object.entries(headers).filter(([name]) => harmless.has(name.toLowerCase())));
   const isReading = method === "GET" || method === "HEAD";
   // As browsers do it: 303 is always read, after 301 and 302 a POST becomes a GET.
-  if (isReading || (status !== 303 && (method !== "POST" || status > 303)))
-    return { url, method, headers: shown, body };
+  if (isReading || status > 303 || (status !== 303 && method !== "POST")) return { url, method, headers: shown, body };
   const { "content-type": _type, ...rest } = lowerCased(shown);
   return { url, method: "GET", headers: rest, body: null };
 }

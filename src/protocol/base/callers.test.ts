@@ -14,7 +14,7 @@ import {
   mayUse,
   permissionPattern,
   hiddenError,
-  serverFor,
+  serverCaller,
   controllableRuns,
 } from "./callers.ts";
 import { askerScopes, scopes } from "./scopes.ts";
@@ -133,7 +133,7 @@ test("no key does what is the account's own, and every account all that is not f
 
 test("the server may use all that there is, as whom it works for", () => {
   const bob = { id: "b", name: "bob", ...user };
-  assert.deepEqual(serverFor(bob), { userId: "b", name: "bob", role: "user", permissions: ["*"], via: "system" });
+  assert.deepEqual(serverCaller(bob), { userId: "b", name: "bob", role: "user", permissions: ["*"], via: "system" });
 });
 
 test("an asker is who came in locally with scopes", () => {

@@ -4,7 +4,7 @@ import { eachDatabase } from "../../../test/databases.ts";
 import { assertHeld, insertRun, insertUser, rowIn, type RunRows, runRows, testNode } from "../../../test/run-rows.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { Database } from "../../store/driver/database.ts";
-import { takenOf, takeRun, type TakenRow } from "./take-run.ts";
+import { toTakenRun, takeRun, type TakenRow } from "./take-run.ts";
 
 const node = newId();
 const everyone = ["agent:*", "collection:*", "model:*", "room:*", "tool:*"];
@@ -173,6 +173,6 @@ eachDatabase((databases) => {
 
 test("take: a run below was not to go on by itself, unless it says so", () => {
   const row = { caller: { permissions: [] }, permissions: [] } as unknown as TakenRow;
-  assert.equal(takenOf(row).retried, false);
-  assert.equal(takenOf({ ...row, retried: true }).retried, true);
+  assert.equal(toTakenRun(row).retried, false);
+  assert.equal(toTakenRun({ ...row, retried: true }).retried, true);
 });

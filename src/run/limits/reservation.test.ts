@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Model, ModelCallRecord } from "../../protocol/agents/models.ts";
-import { dearest, expectedOf, spentBy } from "./reservation.ts";
+import { highestCost, expectedOf, actualSpending } from "./reservation.ts";
 
 /** One token costs 1 of `cheap`, 10 of `dear`; of others nobody knows. */
 const costOf = (id: string, { inputTokens, outputTokens }: { inputTokens: number; outputTokens: number }) =>
@@ -17,18 +17,18 @@ test("reservation: a request may come to its prompt and the longest answer", () 
 
 test("reservation: of a chain the dearest counts, of one without a price nothing", () => {
   const usage = { inputTokens: 1, outputTokens: 2 };
-  assert.equal(dearest(model(), usage, costOf), 3);
-  assert.equal(dearest(model({ members: ["dear", "other"] }), usage, costOf), 30);
-  assert.equal(dearest(model({ id: "dear", members: ["cheap"] }), usage, costOf), 30);
-  assert.equal(dearest(model({ id: "other" }), usage, costOf), 0);
+  assert.equal(highestCost(model(), usage, costOf), 3);
+  assert.equal(highestCost(model({ members: ["dear", "other"] }), usage, costOf), 30);
+  assert.equal(highestCost(model({ id: "dear", members: ["cheap"] }), usage, costOf), 30);
+  assert.equal(highestCost(model({ id: "other" }), usage, costOf), 0);
 });
 
 const held = { expected: { id: "h", tokens: 999, cost: 999 }, input: 100, model: "cheap" };
 const record = (used: object) =>
   ({ model: "cheap", inputTokens: null, outputTokens: null, ...used }) as unknown as ModelCallRecord;
 const spent = (answer: object) =>
-  spentBy(
-    { records: [], usage: undefined, text: "", reasoning: "", ...answer } as Parameters<typeof spentBy>[0],
+  actualSpending(
+    { records: [], usage: undefined, text: "", reasoning: "", ...answer } as Parameters<typeof actualSpending>[0],
     held,
     costOf,
   );
@@ -50,7 +50,7 @@ test("reservation: one whose name has no price costs what the one that was asked
   assert.deepEqual(spent({ records: [record({ model: "alias", inputTokens: 10 })] }), {
     ...{ id: "h", tokens: 10, cost: 10, requests: 1, isUnpriced: false },
   });
-  const unknown = spentBy(
+  const unknown = actualSpending(
     { records: [record({ model: "a", inputTokens: 9 })], usage: undefined, text: "", reasoning: "" },
     { ...held, model: "b" },
     costOf,

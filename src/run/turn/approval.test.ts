@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { z } from "zod";
 import type { ApprovalPolicy, ApprovalRules, Verdict } from "../../protocol/agents/approval.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
-import { saidAfterUntrusted, stricter, verdictOf } from "./approval.ts";
+import { decisionAfterUntrusted, stricter, verdictOf } from "./approval.ts";
 
 const tool = (effect: "read" | "write", more: { destructive?: boolean; unasked?: boolean; sendsOut?: boolean } = {}) =>
   defineTool({ name: "send", description: "Sends.", input: z.object({}), effect, execute: () => "sent", ...more });
@@ -68,7 +68,7 @@ test("approval: the stricter of two", () => {
 
 test("approval: what is said for after text from outside, asking before allowing", () => {
   const said = (policy: ApprovalPolicy, agent: ApprovalRules = {}, userName = "ann") =>
-    saidAfterUntrusted({ tool: tool("write"), policy, agent, userName });
+    decisionAfterUntrusted({ tool: tool("write"), policy, agent, userName });
   const [asks, allows] = [{ askAfterUntrusted: ["send"] }, { allowAfterUntrusted: ["send"] }];
   assert.equal(said({}), undefined);
   assert.equal(said(asks), "ask-always");

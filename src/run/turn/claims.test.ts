@@ -12,7 +12,7 @@ import { defineTool } from "../../tools/core/define-tool.ts";
 import { hashOfCall } from "../limits/limits.ts";
 import type { CallItem } from "../log/call-items.ts";
 import type { RunWork } from "../step/work.ts";
-import { type ClaimOptions, claimWrite, remember } from "./ledger.ts";
+import { type ClaimOptions, claimWrite, rememberForWrite } from "./ledger.ts";
 
 const call = { kind: "call", step: "1", index: 0, body: { name: "send", arguments: '{"to":"ann"}' } } as CallItem;
 const toolOf = (more: object = {}): Tool =>
@@ -201,7 +201,7 @@ eachDatabase((databases) => {
         if (earlier !== undefined) await begun(earlier);
         const before = await runRows(database);
         await assert.rejects(claim({ owner, repeat: true }), LostRun);
-        await assert.rejects(remember(workOf({ owner }), call, { id: 7 }), LostRun);
+        await assert.rejects(rememberForWrite(workOf({ owner }), call, { id: 7 }), LostRun);
         assert.deepEqual(await runRows(database), before);
       }
     await database.query("update runs set status = 'running' where id = $1", [run.runId]);
@@ -256,12 +256,12 @@ eachDatabase((databases) => {
   test("remember: what a tool must know later is kept with its call, while that is being done", async () => {
     const key = await begun("executing");
     const before = await runRows(database);
-    await remember(workOf(), call, { id: 7, text: "\0" });
+    await rememberForWrite(workOf(), call, { id: 7, text: "\0" });
     assert.deepEqual((await rowOf(key))!.result, { remembered: { id: 7, text: "\ufffd" } });
     const others = ({ ledger }: typeof before) => ledger.filter((row) => row["key"] !== key);
     assert.deepEqual(others(await runRows(database)), others(before));
     await database.query("update ledger set status = 'done' where key = $1", [key]);
-    await assert.rejects(remember(workOf(), call, { id: 8 }), LostRun);
+    await assert.rejects(rememberForWrite(workOf(), call, { id: 8 }), LostRun);
   });
 
   if (databases.kind === "postgres")
@@ -272,7 +272,7 @@ eachDatabase((databases) => {
           await assertHeld(database, run);
         });
       await isHeldBy((query) => claim({ query }));
-      await isHeldBy((query) => remember(workOf({ query }), call, { id: 7 }));
+      await isHeldBy((query) => rememberForWrite(workOf({ query }), call, { id: 7 }));
       await database.query("update ledger set status = 'unknown'");
       await isHeldBy((query) => claim({ query, repeat: true }));
     });
