@@ -357,7 +357,7 @@ eachDatabase((databases) =>
         (await get<List>(`/api/admin/${kind}`)).data.filter((entry) => entry.id === id);
       const [broken] = await of("models", "broken");
       assert.deepEqual([broken!.state, broken!.definition, broken!.createdBy], ["refused", null, null]);
-      assert.match(broken!.problems[0]!.message, /can't be opened with this server's secret/);
+      assert.match(broken!.problems[0]!.message, /can't be decrypted with this server's secret/);
       const mended = { revision: nobody, definition: remote() };
       assert.equal((await ask<View>("PUT", "/api/admin/models/broken", { body: mended })).body.state, "active");
       assert.deepEqual(

@@ -64,7 +64,7 @@ test("a run that has failed goes on and is told from there; what it has done is 
 
   const again = await resume(id);
   assert.equal(again.code, 1);
-  assert.match(again.err, /^colloquy: The run is done, so there is nothing to resume\. Fork it from one of its steps/m);
+  assert.match(again.err, /^colloquy: The run is done and can't be resumed\. .*fork it from one of its steps/m);
 });
 
 test("runs that have ended are listed, the newest first, each with what goes on with it", async () => {
@@ -110,7 +110,7 @@ test("where a run fails, its id and the next command are told", async () => {
 test("a run that is not there, and no run, are told", async () => {
   const unknown = await resume("018f0000-0000-7000-8000-00000000dead");
   assert.deepEqual([unknown.code, unknown.out], [1, ""]);
-  assert.match(unknown.err, /^colloquy: There is no run 018f0000-/m);
+  assert.match(unknown.err, /^colloquy: Run 018f0000-\S* not found/m);
   const none = await resume();
   assert.equal(none.code, 1);
   assert.match(none.err, /^colloquy: colloquy resume <run>/m);

@@ -31,7 +31,7 @@ eachRunDatabase((suite) => {
       assert.deepEqual(named.calls, ["list_tasks", "complete_task"]);
       assert.match(named.text, /Complete task: Buy milk \(.*completed\)/);
       const missed = await called("delete task 99");
-      assert.match(missed.text, /There is no task 99/);
+      assert.match(missed.text, /Task 99 not found/);
       const greeted = await called("hello");
       assert.deepEqual(greeted.calls, []);
       assert.ok(greeted.text.startsWith('You said: "hello"') && greeted.text.endsWith(label), greeted.text);

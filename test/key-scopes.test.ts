@@ -237,7 +237,7 @@ test("a key from before there were scopes keeps what it had for 90 days, says so
   assert.match(found.headers.get("deprecation")!, /^@\d{10}$/);
   const daysLeft = (Date.parse(found.headers.get("sunset")!) - Date.now()) / 86_400_000;
   assert.ok(daysLeft > 88 && daysLeft < 90, String(daysLeft));
-  assert.match(found.headers.get("x-colloquy-warning")!, /from before keys had scopes and ends on \d{4}-/);
+  assert.match(found.headers.get("x-colloquy-warning")!, /has no scopes and expires on \d{4}-/);
   assert.equal((await ask("GET", "/api/threads", { token: whole })).headers.get("x-colloquy-warning"), null);
   const findings = await examineDatabase(backend.database, { dataDirectory: process.cwd() });
   const told = findings.filter(({ about }) => about === "keys");

@@ -278,7 +278,7 @@ test("an answer that is long in coming becomes a stream, and a stop of the serve
   assert.match(response.headers.get("content-type")!, /^text\/event-stream/);
   const before = (await runs("slow")).length;
   await serving.close();
-  assert.match(await response.text(), /"id":1,"error":\{"code":-32000,"message":"The server stops/);
+  assert.match(await response.text(), /"id":1,"error":\{"code":-32000,"message":"The server is stopping/);
   // The stop takes nothing back.
   const [run] = await runs("slow");
   assert.ok((await runs("slow")).length >= before);

@@ -147,7 +147,7 @@ test("signing out holds here, whether or not the other side takes the login back
   assert.equal(failed.revoked, false);
   assert.match(failed.reason ?? "", /did not take the refresh_token back \(HTTP 503\)/);
   assert.deepEqual(await node.names(ada), ["mail_sign_in"]);
-  assert.match((await signOut(ada)).reason ?? "", /Nobody was signed in/);
+  assert.match((await signOut(ada)).reason ?? "", /You were not signed in/);
   mail.behaviour.isDown = false;
   mail.behaviour.revokes = false;
   await node.signIn(bob);

@@ -138,7 +138,7 @@ anyRunDatabase((suite) => {
     assert.deepEqual([first?.code, last?.code], ["tools_awaited", "tools_missing"]);
     assert.match(
       last!.text,
-      /^The MCP server files is not there: files did not answer within 1\.5 s\. Nothing was done\. Try again later; .*goes on without its tools\.$/,
+      /^The MCP server files is not there: files did not answer within 1\.5 s\. Nothing was done\. Try again later; .*continues without its tools\.$/,
     );
     const next = await service.ask("And now?");
     assert.equal(next.text, "Nor now.");

@@ -56,7 +56,7 @@ test("where an admin's model may be is looked at when it is kept, tried, looked 
   const tried = await accounts.admin<ModelTrial>("POST", "/api/admin/models/try", draft);
   assert.ok(!tried.body.ok);
   assert.match(tried.body.error, saysWhatToDo);
-  assert.match(tried.body.advice, /Nothing was asked/);
+  assert.match(tried.body.advice, /No request was sent/);
   const found = await accounts.admin<FoundModels>("POST", "/api/admin/models/find", { baseUrl });
   assert.match(found.body.tried[0]!.outcome, saysWhatToDo);
   const usual = { provider: "ollama", model: "served" };

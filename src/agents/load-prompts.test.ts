@@ -133,7 +133,7 @@ test("a faulty file is told with its place, and the built-in prompt is used", as
     "plan_revise.txt: The file is not text in UTF-8.",
     "plan_step.txt: The file is larger than 100000 bytes.",
     "react_final.txt: There is already a prompt react_final, in react_final.md.",
-    'react_toughts.txt: There is no prompt "react_toughts". Did you mean react_thought?',
+    'react_toughts.txt: Prompt "react_toughts" not found. Did you mean react_thought?',
     "summarise.txt: The file is empty.",
   ]);
   assert.equal(prompts.get("auto_choose"), builtIn.prompts.get("auto_choose"));
@@ -145,9 +145,10 @@ test("a name that is none is an error with the known ones", async () => {
   assert.throws(
     () => prompts.get("react_obsevation"),
     (error) =>
-      error instanceof NotFound && /"react_obsevation"\. Did you mean react_observation\?$/.test(error.message),
+      error instanceof NotFound &&
+      /"react_obsevation" not found\. Did you mean react_observation\?$/.test(error.message),
   );
-  assert.throws(() => prompts.get("weather"), /There are: react_system, /);
+  assert.throws(() => prompts.get("weather"), /Available: react_system, /);
 });
 
 test("a changed, replaced, new or removed file counts at the next refresh", async (context) => {

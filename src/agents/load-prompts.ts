@@ -198,8 +198,8 @@ function decode(bytes: Buffer): string | undefined {
 
 function unknownName(name: string): string {
   const near = similarNames(name, promptPlaceholders.keys());
-  const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `There are: ${knownNames()}.`;
-  return `There is no prompt "${name}". ${hint}`;
+  const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `Available: ${knownNames()}.`;
+  return `Prompt "${name}" not found. ${hint}`;
 }
 
 const knownNames = (): string => [...promptPlaceholders.keys()].join(", ");

@@ -165,7 +165,7 @@ test("a fault is told with file, line, key and suggestion", async (context) => {
   ]);
   assert.match(
     (await problemsOf(context, "---\ncolour: red\n---\n"))[0] ?? "",
-    /^helper\.md:2 colour is not a known key\. There are: id, description, model, .*approval, .*sandbox/,
+    /^helper\.md:2 colour is not a known key\. Available: id, description, model, .*approval, .*sandbox/,
   );
   const [tools, steps, temperature] = await problemsOf(
     context,
@@ -232,7 +232,7 @@ test("an unknown agent is an error with the known ids", async () => {
       assert.equal(error.code, "agent_not_found");
       assert.equal(
         error.message,
-        `There is no agent "asistant". Did you mean assistant? Known agents: ${builtIn.join(", ")}.`,
+        `Agent "asistant" not found. Did you mean assistant? Known agents: ${builtIn.join(", ")}.`,
       );
       return true;
     },

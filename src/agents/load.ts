@@ -128,7 +128,7 @@ function describeIssue(file: string, front: FrontMatter, issue: z.core.$ZodIssue
   const known = knownKeys(issue.path);
   return issue.keys.map((key) => {
     const near = similarNames(key, known);
-    const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `There are: ${known.join(", ")}.`;
+    const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `Available: ${known.join(", ")}.`;
     const name = path === "" ? key : `${path}.${key}`;
     return problemAt(file, front.lineOf(issue.path, key), `${name} is not a known key. ${hint}`);
   });

@@ -36,7 +36,7 @@ test("a text with all it needs has no faults", () => {
 test("an unknown placeholder is told once, with what there is", () => {
   assert.deepEqual(faults("react_final", "{scratchpad}\n{scratchpd} {scratchpd}\n{colour}"), [
     "2 {scratchpd} is not a placeholder of react_final. Did you mean {scratchpad}?",
-    "3 {colour} is not a placeholder of react_final. There are: {scratchpad}, {question}.",
+    "3 {colour} is not a placeholder of react_final. Available: {scratchpad}, {question}.",
   ]);
 });
 

@@ -78,7 +78,7 @@ export function faultsOfPrompt(name: string, text: string): { readonly line?: nu
 
 function placeholdersOf(name: string): Placeholders {
   const found = promptPlaceholders.get(name);
-  if (!found) throw new Error(`There is no prompt "${name}".`);
+  if (!found) throw new Error(`Prompt "${name}" not found.`);
   return found;
 }
 
@@ -91,5 +91,5 @@ function* bracesOf(text: string): Generator<readonly [line: number, found: strin
 function hint(placeholder: string, known: readonly string[]): string {
   const near = similarNames(placeholder, known);
   const names = (near.length > 0 ? near : known).map((each) => `{${each}}`);
-  return near.length > 0 ? `Did you mean ${names.join(" or ")}?` : `There are: ${names.join(", ")}.`;
+  return near.length > 0 ? `Did you mean ${names.join(" or ")}?` : `Available: ${names.join(", ")}.`;
 }

@@ -14,7 +14,7 @@ export function createAgentRegistry(agents: readonly AgentDefinition[], defaultI
       const near = similarNames(id, byId.keys());
       const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
       throw new NotFound(
-        `There is no agent ${JSON.stringify(id.slice(0, 100))}.${hint} Known agents: ${[...byId.keys()].join(", ")}.`,
+        `Agent ${JSON.stringify(id.slice(0, 100))} not found.${hint} Known agents: ${[...byId.keys()].join(", ")}.`,
         {
           code: "agent_not_found",
         },

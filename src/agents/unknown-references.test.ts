@@ -20,10 +20,10 @@ test("tools named exactly must be there; globs may fit none, and those of MCP se
 test("whatever an agent names and is not there is told, with what is near", () => {
   const agent = { id: "helper", model: "gpt-99", strategy: "reakt", agents: ["codr", "c*"], tools: ["nwo", "now"] };
   assert.deepEqual(unknownReferences(agentSchema.parse(agent), known), [
-    'agent helper: there is no model "gpt-99".',
-    'agent helper: there is no strategy "reakt". Did you mean react?',
-    'agent helper: there is no agent "codr". Did you mean coder?',
-    'agent helper: there is no tool "nwo". Did you mean now?',
+    'agent helper: model "gpt-99" not found.',
+    'agent helper: strategy "reakt" not found. Did you mean react?',
+    'agent helper: agent "codr" not found. Did you mean coder?',
+    'agent helper: tool "nwo" not found. Did you mean now?',
   ]);
   assert.deepEqual(
     unknownReferences(agentSchema.parse({ id: "helper", tools: ["now"], agents: ["coder"] }), known),

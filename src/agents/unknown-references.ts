@@ -16,11 +16,11 @@ export function unknownReferences(agent: AgentDefinition, known: KnownNames): st
   const { id, model, strategy, agents } = agent;
   const stray = (what: string, name: string, names: readonly string[]) => {
     const near = similarNames(name, names);
-    const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : ` There are: ${names.join(", ")}.`;
-    return `agent ${id}: there is no ${what} "${name}".${hint}`;
+    const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : ` Available: ${names.join(", ")}.`;
+    return `agent ${id}: ${what} "${name}" not found.${hint}`;
   };
   return [
-    ...(known.hasModel(model) ? [] : [`agent ${id}: there is no model "${model}".`]),
+    ...(known.hasModel(model) ? [] : [`agent ${id}: model "${model}" not found.`]),
     ...(known.strategies.includes(strategy) ? [] : [stray("strategy", strategy, known.strategies)]),
     ...agents
       .filter((entry) => !entry.includes("*") && !known.agents.includes(entry))

@@ -69,7 +69,7 @@ export function* examineWrites(tools: readonly Tool[]): Generator<Finding> {
       yield {
         grade: "note",
         about: "tools",
-        text: `${name} (${source}) writes elsewhere but is neither idempotent nor has reconcile: if an answer is lost, a person must check`,
+        text: `${name} (${source}) writes to another system but has neither idempotent nor reconcile: if an answer is lost, a person must check`,
       };
 }
 

@@ -40,7 +40,7 @@ function toolsServerFinding({ url, state, reason, tools }: RemoteToolsState): Fi
 /** Models that the configuration names for tools and that are not there. */
 export function unknownToolModels({ byName }: ToolSettings, hasModel: (name: string) => boolean): string[] {
   return Object.entries(byName).flatMap(([name, { model }]) =>
-    model === undefined || hasModel(model) ? [] : [`tools.${name}.model: there is no model "${model}"`],
+    model === undefined || hasModel(model) ? [] : [`tools.${name}.model: model "${model}" not found`],
   );
 }
 

@@ -87,7 +87,7 @@ export function roomProblems(
       if (agents.has(file.id) || models.has(file.id))
         return [`room ${file.id}: there is an agent or a model of this name, which comes first; rename the room.`];
       const unknown = unknownMembers(file, agents);
-      return unknown.length > 0 ? [`room ${file.id}: there is no agent ${unknown.join(", ")}.`] : [];
+      return unknown.length > 0 ? [`room ${file.id}: agent ${unknown.join(", ")} not found.`] : [];
     }),
   ];
 }

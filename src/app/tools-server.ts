@@ -49,7 +49,7 @@ export async function startToolsServer(
   const { token } = config.tools;
   if (token === undefined && !isLoopback(host))
     throw new InvalidInput(
-      `Other machines can reach ${host}, and whoever calls tools runs code here: set TOOLS_TOKEN (16 characters or more) for both servers, or listen on 127.0.0.1.`,
+      `Other machines can reach ${host}, and callers can run code here: set TOOLS_TOKEN (16 characters or more) for both servers, or listen on 127.0.0.1.`,
     );
   const space = spaceOf(config);
   const sandbox = sandboxOf(config, space);

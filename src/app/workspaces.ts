@@ -79,7 +79,7 @@ export function workspacesOf(
 ): Workspaces {
   const named = sandbox.workspace;
   if (named !== undefined && !statSync(named, { throwIfNoEntry: false })?.isDirectory())
-    throw new InvalidInput(`sandbox.workspace: there is no folder ${named}.`, { code: "config_invalid" });
+    throw new InvalidInput(`sandbox.workspace: folder ${named} not found.`, { code: "config_invalid" });
   return createWorkspaces({
     folder: join(data, "scratch"),
     template: named ?? resolve("workspace"),

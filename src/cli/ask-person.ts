@@ -108,7 +108,7 @@ async function readApproval(
       if (eachTime) return "This is asked every time.";
       return { decision: "allow", always: true, ...seen };
     case "h":
-      return receivers ? { decision: "allow", here: true, ...seen } : "There is no receiver to allow.";
+      return receivers ? { decision: "allow", here: true, ...seen } : "This question has no receiver to allow.";
     case "r":
       return outside ? { decision: "allow", read: true, ...seen } : "No external content was read.";
     case "n": {

@@ -55,6 +55,6 @@ test("servers of tools: in the shape of other clients, and what is wrong with on
   assert.match(found, /:4 mcpServers.a b /);
   assert.match(found, /:5 mcpServers.mixed.transport .*does not go with a command/);
   assert.match(found, /:6 mcpServers.slip.arg is not a known key; did you mean args\?/);
-  assert.match(found, /:7 mcpServers.user.url .*belong into headers/);
+  assert.match(found, /:7 mcpServers.user.url .*use headers instead/);
   assert.doesNotMatch(found, /veiled/);
 });

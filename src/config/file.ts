@@ -88,7 +88,7 @@ export function readConfigFile(
 function yamlFault(code: string, message: string): string {
   if (code === "TAG_RESOLVE_FAILED") return "a tag (`!name`) is not supported; a text that begins with ! needs quotes";
   if (code === "MULTIPLE_DOCS") return "the file must hold one document: remove the line `---`";
-  if (code === "DUPLICATE_KEY") return "this key stands twice in its group";
+  if (code === "DUPLICATE_KEY") return "this key is defined twice";
   const words = message.replace(/: ".*$/s, "");
   return `not valid YAML: ${words} (inside { } and [ ] a text with \${…} or : needs quotes)`;
 }

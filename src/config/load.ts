@@ -152,7 +152,7 @@ function findFile(cwd: string, environment: Environment, problems: ConfigProblem
   const file = resolve(cwd, named ?? "colloquy.yaml");
   if (existsSync(file)) return file;
   if (named !== undefined)
-    problems.push({ where: "environment COLLOQUY_CONFIG", path: "", text: `there is no file ${file}` });
+    problems.push({ where: "environment COLLOQUY_CONFIG", path: "", text: `file ${file} not found` });
   else if (existsSync(join(cwd, "colloquy.yml"))) {
     problems.push({ where: "colloquy.yml", path: "", text: "this file is not read: name it colloquy.yaml" });
   }

@@ -22,7 +22,7 @@ const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).o
 
 const webUrl = z
   .url({ protocol: /^https?$/ })
-  .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not hold a name or password");
+  .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not contain a user name or password");
 
 export const configSchema = z.strictObject({
   server: z
@@ -130,7 +130,7 @@ export const configSchema = z.strictObject({
           .url({ protocol: /^https?$/ })
           .refine(
             (url) => !/^https?:\/\/[^/]*@/.test(url),
-            "must not hold a name or password; the signature does for that",
+            "must not contain a user name or password; requests are signed instead",
           ),
         secret: z.string().min(16),
         events: z.array(z.enum(["waiting", "done", "failed", "cancelled"])).default(["waiting", "failed", "done"]),

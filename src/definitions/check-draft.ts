@@ -77,7 +77,7 @@ function agentProblems(
   if (!strategies.includes(agent.strategy))
     problems.push({
       path: "strategy",
-      message: `there is no strategy "${agent.strategy}"; there are: ${strategies.join(", ")}`,
+      message: `strategy "${agent.strategy}" not found; available: ${strategies.join(", ")}`,
     });
   const models: ModelInfo[] = then.choice.models.map((config) => ({
     id: config.id,
@@ -90,7 +90,7 @@ function agentProblems(
   if (!models.some(({ id, provider, name }) => id === model || `${provider}/${name}` === model))
     problems.push({
       path: "model",
-      message: `there is no model "${model}"; there are: ${[...new Set(models.map(({ id }) => id))].join(", ")}`,
+      message: `model "${model}" not found; available: ${[...new Set(models.map(({ id }) => id))].join(", ")}`,
     });
   return problems;
 }

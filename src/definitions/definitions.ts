@@ -158,7 +158,7 @@ export async function createDefinitions(options: DefinitionsOptions) {
 
   function faultOfDefault(of: DefaultKind, value: string): string | undefined {
     const isThere = of === "agent" ? agents.has(value) : value !== "default" && models.has(value);
-    if (!isThere) return `there is no ${of} "${value}"`;
+    if (!isThere) return `${of} "${value}" not found`;
     const isCircle = of === "model" && leadsToItself(value, live.now(), options);
     return isCircle ? `"${value}" leads back to the default itself` : undefined;
   }
@@ -211,12 +211,12 @@ function readDefault(of: DefaultKind, now: LiveDefinitionState, agents: AgentReg
   if (of === "agent" && now.base.defaultAgent) {
     const { id, ...place } = now.base.defaultAgent;
     const isThere = agents.has(id);
-    const problem = isThere ? null : `there is no agent "${id}"`;
+    const problem = isThere ? null : `agent "${id}" not found`;
     return { of, value: isThere ? id : null, ...place, readOnly: true, revision, problem };
   }
   if (of === "agent") {
     const isThere = wanted !== undefined && agents.has(wanted);
-    const problem = wanted !== undefined && !isThere ? `there is no agent "${wanted}" any more` : null;
+    const problem = wanted !== undefined && !isThere ? `agent "${wanted}" no longer exists` : null;
     const source = row ? "database" : "built-in";
     return { of, value: isThere ? wanted : null, source, where: null, readOnly: false, revision, problem };
   }

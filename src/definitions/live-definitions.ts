@@ -108,7 +108,7 @@ export async function createLiveDefinitions(store: DefinitionStore, options: Liv
     find(kind: DefinitionKind, id: string, stored = false): DefinitionEntry {
       const all = entries(kind).filter((entry) => entry.id === id && (!stored || entry.stored));
       const found = all.find(({ state }) => state === "active") ?? all[0];
-      if (!found) throw new NotFound(`There is no ${titles[kind]} ${JSON.stringify(id)}.`);
+      if (!found) throw new NotFound(`The ${titles[kind]} ${JSON.stringify(id)} was not found.`);
       return found;
     },
 

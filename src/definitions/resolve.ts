@@ -99,7 +99,7 @@ function rowsOf<Kind extends DefinitionKind>(
       if (row.body === undefined)
         return {
           stored: row,
-          problems: [{ path: "", message: "can't be opened with this server's secret: give it anew" }],
+          problems: [{ path: "", message: "can't be decrypted with this server's secret; enter it again" }],
         };
       const parsed = parseDefinition(kind, { id: row.id, definition: row.body }, policy);
       return parsed.ok

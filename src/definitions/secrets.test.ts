@@ -61,5 +61,5 @@ test("a secret that was kept goes nowhere else", () => {
   const started = shownDefinition("mcp-server", program).definition as typeof program;
   const moved = withSecrets("mcp-server", { ...started, command: "env" }, program);
   assert.equal(moved.problems.length, 3);
-  assert.match(withSecrets("model", shown, undefined).problems[0]!.message, /give the secret itself/);
+  assert.match(withSecrets("model", shown, undefined).problems[0]!.message, /enter the secret/);
 });

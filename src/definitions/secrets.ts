@@ -69,7 +69,10 @@ export function withSecrets(
       return known;
     }
     if (kind !== "agent" && (text === mask || text.endsWith(`?${mask}`)))
-      problems.push({ path: name, message: `"${mask}" only stands for a secret that is set: give the secret itself` });
+      problems.push({
+        path: name,
+        message: `"${mask}" stands for a stored secret, but none is stored: enter the secret`,
+      });
     return text;
   });
   if (kept.length > 0 && targetOf(kind, definition) !== targetOf(kind, before))

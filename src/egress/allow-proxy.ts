@@ -27,7 +27,8 @@ type ProxyRoute = { readonly host: string; readonly port: number; readonly looku
 type FindRoute = (url: URL | null) => Promise<ProxyRoute>;
 
 const idleMs = 60_000;
-const notListed = "is not listed in sandbox.network.allow; commands in the sandbox reach only what stands there.";
+const notListed =
+  "is not listed in sandbox.network.allow; sandboxed commands can reach only hosts that are listed there.";
 /** What is meant for one connection alone. */
 const ofOneHop = /^(connection|keep-alive|proxy-.+|te|trailer|upgrade|http2-settings|expect)$/;
 

@@ -28,7 +28,7 @@ export function parseUrl(text: string, base?: URL): URL {
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw new InvalidInput(`Only http and https are asked, not ${url.protocol}`, { code: "url_refused" });
   if (url.username !== "" || url.password !== "")
-    throw new InvalidInput(`The URL of ${url.host} holds credentials; they belong into a header.`, {
+    throw new InvalidInput(`The URL of ${url.host} contains credentials; use a header instead.`, {
       code: "url_refused",
     });
   return url;

@@ -227,7 +227,7 @@ test("an unfit request id is replaced", async () => {
 test("unknown routes point to the docs, in the dialect's form", async () => {
   const native = await local.inject("/api/nothing?key=secret");
   assert.equal(native.statusCode, 404);
-  assert.match(native.body, /There is no GET \/api\/nothing\. GET \/docs/);
+  assert.match(native.body, /Route GET \/api\/nothing not found\. GET \/docs/);
   const foreign = (await local.inject("/v1/nothing")).json<{ error: { type: string } }>();
   assert.equal(foreign.error.type, "invalid_request_error");
 });

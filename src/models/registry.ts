@@ -135,7 +135,7 @@ export function createModels(options: ModelsOptions): Models {
       const entry = find(name);
       if (!entry) {
         const known = [...current.entries.keys()].join(", ");
-        throw new NotFound(`There is no model "${name}". Known: ${known}.`, {
+        throw new NotFound(`Model "${name}" not found. Known: ${known}.`, {
           code: "model_not_found",
           param: "model",
         });

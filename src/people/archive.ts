@@ -31,7 +31,7 @@ export type PersonSources = {
 /** All that there is of a person, as a `.tar.gz` that is made while it is read. */
 export async function archivePerson(sources: PersonSources, userId: string): Promise<Readable> {
   const account = await personalAccount(sources.query, userId);
-  if (!account) throw new NotFound(`There is no user ${userId}.`, { code: "user_not_found" });
+  if (!account) throw new NotFound(`User ${userId} not found.`, { code: "user_not_found" });
   const gzip = createGzip({ level: 4 });
   // What goes wrong breaks the archive off; whoever reads it sees that it is cut.
   pipeline(Readable.from(tarOf(partsOf(sources, account)), { objectMode: false }), gzip).catch(() => {});

@@ -80,7 +80,9 @@ export function createErasures(parts: ErasureParts): Erasures & { begin(): () =>
     await noteTouched(query, id, []);
     const left = await threadsSpokenIn(query, userId, name);
     if (left.length > 0)
-      throw new Error(`Runs of others in ${left.length} conversations have not ended: what was said there goes then.`);
+      throw new Error(
+        `Runs of other people in ${left.length} conversations are still live: messages there are erased when they end.`,
+      );
   }
 
   const callerFor = async (userId: string): Promise<Caller | undefined> => {

@@ -65,7 +65,7 @@ anyRunDatabase((suite) => {
       return failuresIn(place);
     };
     const [gone, ...more] = await said(undefined);
-    assert.match(gone!, /^@ben can't answer: its model local is not there\. There is no model "local"\. Known: /);
+    assert.match(gone!, /^@ben can't answer: its model local is not there\. Model "local" not found\. Known: /);
     assert.deepEqual(more, []);
     const [unknown] = await said(modelAt(server.url, "right"));
     assert.match(unknown!, /^@ben can't answer: its model local is not there\. Model "qwen3" at .*not found \(404\)/);
@@ -158,7 +158,7 @@ anyRunDatabase((suite) => {
         told.map(({ code }) => code),
         ["tools_awaited", "tools_missing"],
       );
-      assert.match(told[1]!.text, /^The MCP server files is not there: .*127\.0\.0\.1:1 .*goes on without its tools/);
+      assert.match(told[1]!.text, /^The MCP server files is not there: .*127\.0\.0\.1:1 .*continues without its tools/);
     } finally {
       await mcp.close();
     }

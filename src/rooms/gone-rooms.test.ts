@@ -34,7 +34,7 @@ anyRunDatabase((suite) => {
       listed.map((room) => [room.id, room.problem]),
       [
         [whole.id, undefined],
-        [composed.id, "There is no agent left any more; the room's owner may change its members."],
+        [composed.id, "Agent left no longer exists. The room's owner can change its members."],
         [id, "The room kind desk no longer exists."],
       ],
     );

@@ -231,7 +231,7 @@ async function tellWhomToCall(
   const isTold = told !== undefined && !log.turns.some(({ begunAt }) => begunAt > told.seq);
   if (isTold && (await turn.room.handles()).length > 1) return;
   const names = members.map(({ agent: { id, description } }) => `@${id}${description ? ` (${description})` : ""}`);
-  const text = `Nobody was called, and here agents listen only when they are. Begin with ${listed(names, "or")}.`;
+  const text = `No agent was mentioned, and all agents here respond only when mentioned. Start with ${listed(names, "or")}.`;
   await turn.record(`uncalled:${last.id}`, { kind: "notice", body: { code: notCalled, about: last.id, text } });
 }
 
@@ -245,7 +245,7 @@ function listed(names: readonly string[], word: "and" | "or"): string {
 function checkFailures({ turns, asked, answered }: ReadRoom): void {
   const own = turns.filter((one) => asked.has(originOf(one.answers, { answered })));
   if (own.length === 0 || own.some(({ outcome }) => outcome !== "failed")) return;
-  const { code, message } = own.at(-1)!.error ?? { code: "turn_failed", message: "Nobody could answer." };
+  const { code, message } = own.at(-1)!.error ?? { code: "turn_failed", message: "No agent could answer." };
   throw new ColloquyError(code, 502, message);
 }
 

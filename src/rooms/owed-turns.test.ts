@@ -89,7 +89,7 @@ anyRunDatabase((suite) => {
     const texts = () => seen.flatMap((event) => (event.type === "notice" ? [event.item.body.text] : []));
     await over(await say(ada, "hello?"));
     assert.deepEqual(texts(), [
-      "Nobody was called, and here agents listen only when they are. Begin with @ann (Knows the numbers.) or @ben.",
+      "No agent was mentioned, and all agents here respond only when mentioned. Start with @ann (Knows the numbers.) or @ben.",
     ]);
     // Two people may talk to each other: it is said again only after an agent was called.
     await over(await say(bob, "nobody there"));

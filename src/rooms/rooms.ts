@@ -113,7 +113,7 @@ export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
     };
     const gone = unknownMembers(whole, agents);
     if (gone.length > 0)
-      throw new Conflict(`There is no agent ${gone.join(", ")} any more; the room's owner may change its members.`, {
+      throw new Conflict(`Agent ${gone.join(", ")} no longer exists. The room's owner can change its members.`, {
         code: "room_agent_gone",
       });
     return roomAgent(whole, agents);
@@ -155,7 +155,7 @@ export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
     if (twice !== undefined) throw new InvalidInput(`${twice} is named twice.`, { param: "members" });
     for (const name of strangersOf(kind, members))
       if (!agents.has(name) || !mayWorkWith(caller, name) || agents.get(name).room)
-        throw new InvalidInput(`There is no agent ${name} that can join.`, { param: "members" });
+        throw new InvalidInput(`Agent ${name} not found, or it can't join.`, { param: "members" });
   }
 
   /** Those that are not the kind's own. */
@@ -194,7 +194,7 @@ export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
       if (kind === undefined && spec.members === undefined)
         throw new InvalidInput("Choose a kind of room, or the agents in it.", { param: "kind" });
       if (kind !== undefined && !rooms.kinds(caller).some((known) => known.id === kind))
-        throw new NotFound(`There is no kind of room ${JSON.stringify(kind)}.`, { code: "room_kind_not_found" });
+        throw new NotFound(`Kind of room ${JSON.stringify(kind)} not found.`, { code: "room_kind_not_found" });
       checkMembers(caller, kind ?? null, spec);
       const kept = Object.keys(spec).length > 0 ? spec : undefined;
       const agent = agentOf({ kind: kind ?? null, spec: kept ?? null });
@@ -244,7 +244,7 @@ export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
     async addPerson(caller, id, name) {
       const room = await findOwn(caller, id);
       const user = await findUserByName(query, name);
-      if (!user) throw new NotFound(`There is no account ${JSON.stringify(name)}.`, { code: "user_not_found" });
+      if (!user) throw new NotFound(`Account ${JSON.stringify(name)} not found.`, { code: "user_not_found" });
       await enter(room, user);
       return rooms.get(caller, id);
     },
@@ -353,5 +353,5 @@ export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
 }
 
 function noRoom(id: string): NotFound {
-  return new NotFound(`There is no room ${id}.`, { code: "room_not_found" });
+  return new NotFound(`Room ${id} not found.`, { code: "room_not_found" });
 }

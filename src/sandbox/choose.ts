@@ -77,7 +77,7 @@ async function choose(
 
 function whyNone(kind: SandboxKind, tried: SandboxState["tried"]): string {
   if (kind === "none") return "commands are switched off here (sandbox.kind is none)";
-  return `there is no sandbox to run commands in. ${tried.map(({ driver, reason }) => `${driver}: ${reason}`).join("; ")}`;
+  return `no sandbox is available to run commands. ${tried.map(({ driver, reason }) => `${driver}: ${reason}`).join("; ")}`;
 }
 
 /** A driver that promises something must show it; one that only plays programs has nothing that could break out. */

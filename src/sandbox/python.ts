@@ -73,7 +73,7 @@ async function interpreterAt(path: string): Promise<string> {
   const isFolder = (await stat(path).catch(() => undefined))?.isDirectory();
   const command = isFolder ? join(path, "bin", "python3") : path;
   if (await isExecutable(command)) return command;
-  throw new SandboxUnusable(`there is no interpreter ${command}`);
+  throw new SandboxUnusable(`interpreter ${command} not found`);
 }
 
 /** The first that is no script: pyenv's take a third of a second each time, and are of no use in a sandbox. */
@@ -82,7 +82,7 @@ async function firstInPath(name: string, searchPath: string): Promise<string> {
     const command = join(folder, name);
     if ((await isExecutable(command)) && !(await isScript(command))) return command;
   }
-  throw new SandboxUnusable(`there is no ${name} on this machine: apt-get install python3`);
+  throw new SandboxUnusable(`${name} is not installed: apt-get install python3`);
 }
 
 async function isExecutable(path: string): Promise<boolean> {

@@ -59,7 +59,7 @@ export function createShares(query: Query): Shares {
     },
     async remove(userId, id) {
       const rows = await query("delete from shares where user_id = $1 and id = $2 returning 1", [userId, id]);
-      if (rows.length === 0) throw new NotFound(`There is no share ${id}.`, { code: "share_not_found" });
+      if (rows.length === 0) throw new NotFound(`Share ${id} not found.`, { code: "share_not_found" });
     },
     async find(token) {
       const [row] = await query<Share & { userId: string; title: string }>(

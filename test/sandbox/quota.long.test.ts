@@ -204,7 +204,7 @@ for i in range(100000):
       const result = await slow;
       assert.equal(result.end, "disk-full");
       assert.equal((await workspace.read("brought", { maxBytes: 2 * megabyte })).bytes, megabyte);
-      await assert.rejects(workspace.write("too-large", Buffer.alloc(9 * megabyte)), /no room for too-large/);
+      await assert.rejects(workspace.write("too-large", Buffer.alloc(9 * megabyte)), /No space left for too-large/);
       assert.ok((await readdir(folder)).includes(".making"));
       assert.deepEqual(await readdir(join(folder, ".making")), []);
     });

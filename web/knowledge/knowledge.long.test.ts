@@ -223,7 +223,7 @@ describe("the view of knowledge", { skip: skipBrowser }, () => {
     const share = page.getByRole("form", { name: "Sharing" });
     await share.getByLabel("Name", { exact: true }).fill("nobody-here");
     await share.getByRole("button", { name: "Share" }).click();
-    await share.getByText("There is no user nobody-here.").waitFor();
+    await share.getByText("User nobody-here not found.").waitFor();
     await share.getByLabel("Share with").selectOption("everyone");
     await share.getByRole("button", { name: "Share" }).click();
     await page.getByRole("button", { name: "Stop sharing with everyone" }).waitFor();

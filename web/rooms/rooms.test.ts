@@ -197,7 +197,7 @@ describe("rooms", { skip: skipBrowser }, () => {
     );
     await server.client.rooms.remove(id);
     await panel.getByRole("button", { name: "Remove @code" }).click();
-    await panel.getByRole("alert").getByText("There is no room").waitFor();
+    await panel.getByRole("alert").getByText("not found").waitFor();
     await panel.getByRole("button", { name: "Remove @code" }).waitFor();
     assert.deepEqual(complaints(), []);
   });

@@ -198,7 +198,7 @@ async function* filesAt(place: string): AsyncGenerator<{ readonly path: string; 
 
 function statsOf(place: string): Promise<Stats> {
   return stat(place).catch((cause: unknown) => {
-    throw new NotFound(`There is no file or folder ${place}.`, { cause });
+    throw new NotFound(`File or folder ${place} not found.`, { cause });
   });
 }
 

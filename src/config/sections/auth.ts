@@ -10,7 +10,7 @@ const issuer = z
     (text) => /^https:|^http:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:|\/|$)/.test(text),
     "must begin with https://",
   )
-  .refine((text) => !/^https?:\/\/[^/]*@/.test(text), "must not hold a name or password");
+  .refine((text) => !/^https?:\/\/[^/]*@/.test(text), "must not contain a user name or password");
 
 export const authSchema = z
   .strictObject({

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const address = z
   .url({ protocol: /^https?$/ })
-  .refine((url) => !/^https?:\/\/[^/]*@|[?#]/.test(url), "must not hold a name, a password or a query");
+  .refine((url) => !/^https?:\/\/[^/]*@|[?#]/.test(url), "must not contain a user name, a password or a query");
 
 const perSecond = z.number().positive().max(1000);
 

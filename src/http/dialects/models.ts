@@ -29,7 +29,7 @@ export const getModel = endpoint({
     const found = all.find((model) => model.id === params.id);
     if (found) return found;
     throw new NotFound(
-      `There is no model or agent ${JSON.stringify(params.id)}. There are: ${all.map(({ id }) => id).join(", ")}.`,
+      `Model or agent ${JSON.stringify(params.id)} not found. Available: ${all.map(({ id }) => id).join(", ")}.`,
       {
         code: "model_not_found",
         param: "model",

@@ -100,7 +100,7 @@ async function untilStop(services: Pick<Services, "runs">, place: RunPosition, c
           error: reject,
         },
       );
-      const leave = () => reject(new Error("Nobody reads the answer any more; the run goes on."));
+      const leave = () => reject(new Error("The client disconnected; the run continues."));
       call.gone.addEventListener("abort", leave, { once: true });
       if (call.gone.aborted) leave();
       close = () => {

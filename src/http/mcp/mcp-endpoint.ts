@@ -55,7 +55,7 @@ export function mcpRoutes({ path, surface, silenceMs, ...description }: McpEndpo
       200: eventStream("JSON, or events where it is long in coming", eventSchema(messageSchema, "message"), {
         "application/json": { schema: messageSchema },
       }),
-      202: z.null().describe("Taken; to what asks nothing there is no answer"),
+      202: z.null().describe("Accepted; notifications get no answer"),
     },
     failure: messageSchema,
     handle: (call) =>
@@ -64,7 +64,7 @@ export function mcpRoutes({ path, surface, silenceMs, ...description }: McpEndpo
   // 405, in the protocol's own words: there are no sessions to follow or to end.
   const refusing: Endpoint = {
     ...serving,
-    summary: "Not used: there are no sessions",
+    summary: "Not used, since there are no sessions",
     description: undefined,
     answers: {},
   };
@@ -93,7 +93,7 @@ export async function serveMcp(call: McpRequest, serving: McpServing): Promise<u
   const { request, reply, caller, services, streams } = call;
   const { surface, cancels, silenceMs = defaultSilenceMs } = serving;
   if (!isOwnOrigin(request) && !services.server.corsOrigins.includes(request.headers.origin ?? ""))
-    throw new AccessDenied(403, "Pages of this origin may not use this server; list it in server.corsOrigins.", {
+    throw new AccessDenied(403, "This origin is not allowed; add it to server.corsOrigins.", {
       code: "origin_refused",
     });
   // Whatever is long in coming becomes a stream.
@@ -182,7 +182,7 @@ function openStream({ request, reply, streams }: McpRequest, headers?: Record<st
   const id = idOf(request.body);
   const stream = streams.open(reply, {
     ...(headers && { headers }),
-    farewell: () => errorEvent(id, "The server stops. A run that was begun goes on when it starts again."),
+    farewell: () => errorEvent(id, "The server is stopping. Runs that have started continue when it is back."),
     refusal: ({ message }) => errorEvent(id, message),
   });
   // The headers leave with the first bytes only.

@@ -63,7 +63,7 @@ function serveTools(server: Server, surface: McpSurface, exchange: McpCallContex
   });
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const tool = (await surface.tools()).find(({ definition }) => definition.name === params.name);
-    if (!tool) throw invalidParams(`There is no tool named ${JSON.stringify(params.name.slice(0, 128))}.`);
+    if (!tool) throw invalidParams(`Tool ${JSON.stringify(params.name.slice(0, 128))} not found.`);
     const result = await protocolErrors(() => tool.call(callOf(exchange.arguments ?? {}, context, exchange)));
     return isInputRequiredResult(result) ? result : server.projectCallToolResult(result, undefined);
   });
@@ -85,7 +85,7 @@ function servePrompts(
   server.setRequestHandler("prompts/list", () => ({ prompts: prompts.map(({ definition }) => definition) }));
   server.setRequestHandler("prompts/get", async ({ params }) => {
     const prompt = find(params.name);
-    if (!prompt) throw invalidParams(`There is no prompt named ${JSON.stringify(params.name.slice(0, 128))}.`);
+    if (!prompt) throw invalidParams(`Prompt ${JSON.stringify(params.name.slice(0, 128))} not found.`);
     const values = params.arguments ?? {};
     const missing = prompt.definition.arguments?.find(({ name, required }) => required && !values[name]);
     if (missing) throw invalidParams(`The prompt ${params.name} needs the argument ${missing.name}.`);
@@ -94,7 +94,7 @@ function servePrompts(
   server.setRequestHandler("completion/complete", async ({ params: { ref, argument } }) => {
     if (ref.type === "ref/resource") return completionOf(await resources?.complete?.(argument.value));
     const prompt = find(ref.name);
-    if (!prompt) throw invalidParams(`There is no prompt named ${JSON.stringify(ref.name.slice(0, 128))}.`);
+    if (!prompt) throw invalidParams(`Prompt ${JSON.stringify(ref.name.slice(0, 128))} not found.`);
     return completionOf(await prompt.complete?.(argument.name, argument.value));
   });
 }

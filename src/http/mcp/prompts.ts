@@ -50,12 +50,12 @@ function threadPrompt(services: Services, caller: Caller): McpPrompt {
     },
     async get({ id = "", message = "" }) {
       const text = await transcriptOf(services, caller, id);
-      if (text === undefined) throw new InvalidInput(`There is no thread ${id}.`);
+      if (text === undefined) throw new InvalidInput(`Thread ${id} not found.`);
       const resource = { uri: threadUri(id), mimeType: "text/markdown", text };
       return {
         messages: [
           { role: "user", content: { type: "resource", resource } },
-          { role: "user", content: { type: "text", text: message || "Go on from this conversation." } },
+          { role: "user", content: { type: "text", text: message || "Continue this conversation." } },
         ],
       };
     },

@@ -54,9 +54,13 @@ export function confirmedDraft(
 ): Omit<GivenDraft, "confirm"> {
   const command = commandLineOf(kind, definition);
   if (command !== undefined && caller.key !== undefined)
-    throw new AccessDenied(403, "No key defines what runs a program: log in for that, or put it into colloquy.yaml.", {
-      code: "key_scoped",
-    });
+    throw new AccessDenied(
+      403,
+      "API keys can't define anything that runs a program: log in, or add it to colloquy.yaml.",
+      {
+        code: "key_scoped",
+      },
+    );
   const isConfirmed = command === undefined || command === confirm;
   if (!isConfirmed && definitions.check(kind, { id, definition }).problems.length === 0)
     throw new InvalidInput(

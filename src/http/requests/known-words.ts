@@ -23,7 +23,7 @@ export function checkScopes(words: readonly string[], { agents, models, tools }:
       ? `Did you mean ${near.join(" or ")}?`
       : "Say it as threads:read or knowledge:*, as agents:coder for an agent (models:, tools:, collections: and rooms: likewise), " +
         "or as the permission that a tool demands.";
-  throw new InvalidInput(`${JSON.stringify(wrong)} is nothing that a key can be let do. ${advice}`, {
+  throw new InvalidInput(`${JSON.stringify(wrong)} is not a scope. ${advice}`, {
     code: "unknown_scope",
     param: "scopes",
   });

@@ -39,7 +39,7 @@ export async function resultOfCall(
         follower.close();
       };
       whenClosed(reply.raw, () =>
-        reject(new ColloquyError("closed", 499, "The connection was closed; the run goes on.")),
+        reject(new ColloquyError("closed", 499, "The connection was closed; the run continues.")),
       );
     });
   } finally {

@@ -51,7 +51,7 @@ export async function enterByKey(findByKey: FindByKey, text: string): Promise<Au
   if (unscopedUntil <= new Date())
     throw new AccessDenied(
       401,
-      `This API key is from before keys had scopes, and ended on ${dayOf(unscopedUntil)}. Log in and say what it may, in the settings or by PATCH /api/auth/keys/${id} {"scopes": ["agents:*"]}, or make another one.`,
+      `This API key has no scopes and expired on ${dayOf(unscopedUntil)}. Log in and set its scopes, in the settings or with PATCH /api/auth/keys/${id} {"scopes": ["agents:*"]}, or create another key.`,
       { code: "key_unscoped" },
     );
   const caller = scopes ? callerOfOldKey(user, scopes) : callerOf(user, "api-key");
@@ -66,7 +66,7 @@ export function announceKeyExpiry(reply: FastifyReply, { keyEnds }: Authenticate
     .header("sunset", keyEnds.toUTCString())
     .header(
       "x-colloquy-warning",
-      `This API key is from before keys had scopes and ends on ${dayOf(keyEnds)}: say what it may, in the settings or by PATCH /api/auth/keys/{id}`,
+      `This API key has no scopes and expires on ${dayOf(keyEnds)}: set its scopes, in the settings or with PATCH /api/auth/keys/{id}`,
     );
 }
 

@@ -49,7 +49,7 @@ function bodyOf(error: ColloquyError | undefined, request: FastifyRequest): obje
 
 /** For routes nobody has. */
 export function answerUnknownRoute(request: FastifyRequest): never {
-  throw new NotFound(`There is no ${request.method} ${pathOf(request)}. GET /docs lists all routes.`, {
+  throw new NotFound(`Route ${request.method} ${pathOf(request)} not found. GET /docs lists all routes.`, {
     code: "unknown_route",
   });
 }

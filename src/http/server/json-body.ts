@@ -133,7 +133,7 @@ export async function readBody(
   const { "content-length": said, "content-encoding": encoding = "identity" } = request.headers;
   const { bytes: most } = configOf(request).bounds ?? fewBounds;
   if (encoding !== "identity")
-    throw new InvalidInput("Send the body as it is, without content-encoding.", {
+    throw new InvalidInput("Send the body without content-encoding.", {
       code: "unsupported_media_type",
       status: 415,
     });

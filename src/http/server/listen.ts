@@ -11,12 +11,15 @@ export async function listen(
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : "";
     if (code === "EADDRINUSE")
-      throw new Conflict(`Port ${port} on ${host} is in use. Stop what uses it, or choose another: ${advice}`, {
-        code: "port_in_use",
-        cause: error,
-      });
+      throw new Conflict(
+        `Port ${port} on ${host} is in use. Stop the program that uses it, or choose another port: ${advice}`,
+        {
+          code: "port_in_use",
+          cause: error,
+        },
+      );
     if (code === "EACCES")
-      throw new InvalidInput(`This user may not listen on port ${port}. Choose a port from 1024 up.`, { cause: error });
+      throw new InvalidInput(`No permission to listen on port ${port}. Choose a port from 1024 up.`, { cause: error });
     if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
       throw new InvalidInput(`This machine has no address ${host}.`, { cause: error });
     throw error;

@@ -20,7 +20,7 @@ export function checkLocalOrigin(request: FastifyRequest, rules: OriginRules): v
   const { host = "", origin } = request.headers;
   if (!isOwnHost(request, rules)) throw new AccessDenied(403, whyNot(host, rules), { code: "host_refused" });
   if (origin !== undefined && !isOwnOrigin(request) && !rules.originsAt(request.url).includes(origin))
-    throw new AccessDenied(403, `Pages of ${origin} may not use this server; list it in server.corsOrigins.`, {
+    throw new AccessDenied(403, `The origin ${origin} is not allowed; add it to server.corsOrigins.`, {
       code: "origin_refused",
     });
 }

@@ -42,7 +42,9 @@ export function followUntilEnough(
       reject(error);
     };
     streams.whenStopped(reply.raw, () => leave(serverStops(run)));
-    whenClosed(reply.raw, () => leave(new ColloquyError("closed", 499, "The connection was closed; the run goes on.")));
+    whenClosed(reply.raw, () =>
+      leave(new ColloquyError("closed", 499, "The connection was closed; the run continues.")),
+    );
   });
 }
 

@@ -50,7 +50,7 @@ export function textWithdrawn(run: string): ColloquyError {
   return new ColloquyError(
     "text_withdrawn",
     502,
-    `Run ${run} had to begin its answer anew; read the new one at /api/runs/${run}/events.`,
+    `Run ${run} had to restart its answer; read the new one at /api/runs/${run}/events.`,
   );
 }
 
@@ -58,7 +58,7 @@ export function serverStops(run: string): ColloquyError {
   return new ColloquyError(
     "server_stops",
     503,
-    `The server stops. Run ${run} goes on; follow it at /api/runs/${run}/events.`,
+    `The server is stopping. Run ${run} continues; follow it at /api/runs/${run}/events.`,
   );
 }
 

@@ -20,7 +20,7 @@ export function contextOf(call: ServedCall, { key, signal, progress }: ContextOp
     call: call.call,
     signal,
     idempotencyKey: key,
-    query: () => Promise.reject(new Error("There are no tables here.")),
+    query: () => Promise.reject(new Error("Tools servers have no tables.")),
     answers: answers.map(({ decision, text, data, state }) => ({
       decision,
       ...(text === undefined ? {} : { text }),

@@ -100,7 +100,7 @@ export function createServedCalls({ most = mostKept }: { readonly most?: number 
 }
 
 function interrupted({ name, scope }: Tool): ToolResult {
-  const text = `${name} was stopped before its end: nobody knows how far it came.`;
+  const text = `${name} was stopped before it finished; its outcome is unknown.`;
   return { ...errorResult(text), ...(scope === "remote" ? { uncertain: true } : {}) };
 }
 

@@ -91,7 +91,7 @@ export function createToolsApp({ tools, token, sandbox, log }: ToolsAppOptions):
   /** Until whoever asked is gone, or the server stops. */
   const signalFor = (reply: FastifyReply): AbortSignal => {
     const gone = new AbortController();
-    whenClosed(reply.raw, () => gone.abort(new Error("Whoever called is gone.")));
+    whenClosed(reply.raw, () => gone.abort(new Error("The caller disconnected.")));
     return AbortSignal.any([gone.signal, stopping.signal]);
   };
   const perform = async (tool: Tool, call: ServedCall, how: Parameters<typeof contextOf>[1]): Promise<ToolResult> => {

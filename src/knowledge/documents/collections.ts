@@ -170,7 +170,7 @@ export function createCollections(options: CollectionsOptions): Collections {
       const { embeddingModel: _model, ...standard } = defaults;
       const all = checkedSettings({ ...standard, ...settings });
       if (!mayUseCollection(caller, { name }))
-        throw new AccessDenied(403, `You may not use a collection named ${name}.`);
+        throw new AccessDenied(403, `You don't have access to a collection named ${name}.`);
       checkModel(caller, embeddingModel);
       // What others share is no matter of this person.
       const own = (await listCollections(query, caller.userId)).filter(({ userId }) => userId === caller.userId);
@@ -224,7 +224,7 @@ export function createCollections(options: CollectionsOptions): Collections {
           { code: "reindex_needed" },
         );
       if (name !== undefined && !mayUseCollection(caller, { name }))
-        throw new AccessDenied(403, `You may not use a collection named ${name}.`);
+        throw new AccessDenied(403, `You don't have access to a collection named ${name}.`);
       const shares = sharedWith && (await knownShares(query, sharedWith));
       await changeCollection(query, id, { name, description, settings: next, sharedWith: shares });
       if (next) onSettings(id);
@@ -291,12 +291,13 @@ async function knownShares(query: Query, sharedWith: readonly string[]): Promise
     const table =
       kind === "user" ? "select 'user:' || id as who from users" : "select 'group:' || name as who from groups";
     const rows = who === "everyone" ? [{ who }] : await query<{ who: string }>(`${table} where name = $1`, [name]);
-    if (rows.length === 0) throw new InvalidInput(`There is no ${kind} ${name}.`, { param: "sharedWith" });
+    if (rows.length === 0)
+      throw new InvalidInput(`${kind === "user" ? "User" : "Group"} ${name} not found.`, { param: "sharedWith" });
     kept.push(rows[0]!.who);
   }
   return [...new Set(kept)];
 }
 
 function noCollection(id: string): NotFound {
-  return new NotFound(`There is no collection ${id}.`, { code: "collection_not_found" });
+  return new NotFound(`Collection ${id} not found.`, { code: "collection_not_found" });
 }

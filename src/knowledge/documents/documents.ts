@@ -363,5 +363,5 @@ function inMegabytes(bytes: number): string {
 }
 
 function noDocument(id: string): NotFound {
-  return new NotFound(`There is no document ${isId(id) ? id : "of this id"}.`, { code: "document_not_found" });
+  return new NotFound(`Document ${isId(id) ? id : "of this id"} not found.`, { code: "document_not_found" });
 }

@@ -30,7 +30,7 @@ export async function fetchDocument(
   if (status >= 500 || status === 429)
     throw new Unavailable(`${host} answers with ${status}.`, { code: "fetch_failed" });
   if (status !== 200) throw new InvalidInput(`${host} answers with ${status}.`, { code: "fetch_failed" });
-  if (body.length === 0) throw new InvalidInput(`${host} answers with nothing.`, { code: "fetch_failed" });
+  if (body.length === 0) throw new InvalidInput(`${host} returned an empty answer.`, { code: "fetch_failed" });
   return {
     name: nameOf(from, answered["content-type"] ?? ""),
     bytes: (async function* () {

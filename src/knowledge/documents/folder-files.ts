@@ -34,7 +34,7 @@ export async function filesOfFolder(
         : `Only folders within these may be read: ${allowed.join(", ")}.`,
       { code: "folder_refused" },
     );
-  if (root === undefined) throw new NotFound(`There is no folder ${folder}.`, { code: "folder_not_found" });
+  if (root === undefined) throw new NotFound(`Folder ${folder} not found.`, { code: "folder_not_found" });
   const files: FolderFile[] = [];
   await collect(root, "", files);
   return { root, files };

@@ -130,7 +130,7 @@ async function fetched(
   { database, files, allow, documentBytes, userBytes, signal }: IngestOptions & { readonly signal: AbortSignal },
 ): Promise<Pick<RagDocument, "file" | "sha256">> {
   if (document.source.kind !== "url")
-    throw new Unavailable(`The original of ${document.name} is missing: add it anew.`, { code: "original_missing" });
+    throw new Unavailable(`The original of ${document.name} is missing; add it again.`, { code: "original_missing" });
   tell({ stage: "fetching" });
   const { name, bytes } = await fetchDocument(document.source.url, { allow, maxBytes: documentBytes, signal });
   const incoming = await files.receive(bytes);

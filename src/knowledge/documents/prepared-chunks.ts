@@ -40,7 +40,7 @@ export async function stageExportedChunks(
 ): Promise<void> {
   if (JSON.stringify(given.content.metadata).length > mostMetadata) throw wrong("its metadata is too long");
   const text = await readFile(given.textFile, "utf8");
-  if (text.includes("\0")) throw wrong("its text holds NUL");
+  if (text.includes("\0")) throw wrong("its text contains NUL characters");
   const chunks: Chunk[] = [];
   let vectors: Float32Array[] = [];
   let batch = 0;

@@ -48,7 +48,6 @@ async function writeWhole(path: string, parts: Iterable<string>): Promise<void> 
 function noTextIn(kind: string): string {
   if (kind === "pdf")
     return "The PDF has no text: its pages are pictures. Run it through text recognition (OCR) first.";
-  if (kind === "image" || kind === "archive" || kind === "binary")
-    return `There is no text in it that could be searched: it is of the kind ${kind}.`;
-  return "There is no text in it.";
+  if (kind === "image" || kind === "archive" || kind === "binary") return `The file has no searchable text (${kind}).`;
+  return "The file has no text.";
 }

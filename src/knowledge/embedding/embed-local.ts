@@ -177,7 +177,7 @@ function modelLocation(kind: "onnx" | "gguf", name: string, models: string): str
 
 function missing(kind: string, place: string): InvalidInput {
   const what = kind === "onnx" ? "a folder with model.onnx, tokenizer.json and config.json" : "a GGUF file";
-  return new InvalidInput(`There is no embedding model at ${place}: ${what} should be there.`, {
+  return new InvalidInput(`No embedding model at ${place}: ${what} is missing.`, {
     code: "embedding_model_missing",
   });
 }

@@ -60,7 +60,7 @@ export async function checkZip(
 }
 
 function tooLarge(what: string): UnreadableFile {
-  return new UnreadableFile("too-large", `The file holds ${what}; it is not opened.`);
+  return new UnreadableFile("too-large", `The file contains ${what} and was rejected.`);
 }
 
 function openZip(path: string): Promise<ZipFile> {

@@ -58,7 +58,7 @@ async function parseAs(
       if (mediaType === "application/x-ole-storage")
         throw new UnreadableFile(
           "not-supported",
-          "The file is encrypted, or of an old Office format; save it anew as docx, xlsx or pptx.",
+          "The file is encrypted, or in an old Office format; save it as docx, xlsx or pptx.",
         );
       return done({ metadata: {}, sections: [] });
     case "csv": {

@@ -24,7 +24,7 @@ export async function chosenCollections(
     return [...found.values()];
   }
   const all = (await collections.list(caller)).filter(({ counts }) => counts.chunks > 0);
-  if (all.length === 0) notes.push("There is no collection with documents that could be searched.");
+  if (all.length === 0) notes.push("No collection with searchable documents.");
   if (all.length > mostCollections)
     notes.push(`Only the first ${mostCollections} of ${all.length} collections were searched.`);
   return all.slice(0, mostCollections);

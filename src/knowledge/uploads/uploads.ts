@@ -156,7 +156,7 @@ export function createUploads(options: UploadsOptions): Uploads {
         if (upload.state !== "receiving") throw new Conflict("The file is here as a whole.", { code: "file_complete" });
         const have = offset === "start" ? 0 : await uploads.offsetOf(upload);
         if (offset !== "start" && offset !== have)
-          throw new Conflict(`${have} bytes of the file are here; go on from there.`, { code: "wrong_offset" });
+          throw new Conflict(`${have} bytes have arrived; continue from there.`, { code: "wrong_offset" });
         const size =
           have + (await write(partOf(upload), bytes, { at: have, most: upload.bytes - have, over: tooLong(upload) }));
         return size === upload.bytes ? finish(upload) : upload;

@@ -117,9 +117,9 @@ test("one wish after the other, then a text from the results", async () => {
 test("a tool's failure is told, and nothing follows it", async () => {
   const told = await ask([
     user("delete task 9 and then list my tasks"),
-    ...round("delete_task", { task_id: 9 }, "There is no task 9.", true),
+    ...round("delete_task", { task_id: 9 }, "Task 9 not found.", true),
   ]);
-  assert.match(told.text, /delete_task failed: There is no task 9\./);
+  assert.match(told.text, /delete_task failed: Task 9 not found\./);
   assert.deepEqual(told.calls, []);
 });
 

@@ -9,15 +9,15 @@ const advice: Readonly<Record<ModelErrorKind, string>> = {
   "rate-limit": "The provider takes no more requests for now: wait, or look at the account's limits there.",
   overloaded: "The server is busy or still loading the model: try again in a while.",
   unreachable:
-    "Nothing answers at this address: check baseUrl, and whether this machine (not your browser's) reaches the server.",
+    "Nothing answers at this address: check baseUrl, and whether the Colloquy server (not your browser) can reach it.",
   timeout: "The server took too long: it may still be loading the model; try again, or raise timeouts.firstPartMs.",
   cut: "The answer broke off: a proxy between may end long answers.",
-  garbage: "What answers does not speak the protocol: check provider and baseUrl.",
+  garbage: "The server doesn't speak this protocol: check provider and baseUrl.",
   server: "The server failed: its own log says more.",
   aborted: "It was stopped.",
 };
 
-const refusedAddress = "Nothing was asked: models that are defined here are at the addresses that the operator allows.";
+const refusedAddress = "No request was sent: models defined here must be at addresses that the operator allows.";
 
 function adviceOn(error: unknown): string {
   if (!(error instanceof ModelError)) return advice.server;

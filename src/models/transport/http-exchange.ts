@@ -221,7 +221,11 @@ export class HttpExchange {
       return this.#error("cut", `the connection was closed before the answer began (${error.message})`, error);
     }
     if (code === "ENOTFOUND" || code === "EAI_AGAIN")
-      return this.#error("unreachable", `the name ${host} is not known. Check baseUrl and the network.`, error);
+      return this.#error(
+        "unreachable",
+        `the host name ${host} can't be resolved. Check baseUrl and the network.`,
+        error,
+      );
     return this.#error("unreachable", `no connection to ${host} (${error.message || code})`, error);
   }
 }

@@ -30,7 +30,7 @@ export const mcpServerSchema = z
     cwd: z.string().min(1).optional(),
     url: z
       .url({ protocol: /^https?$/ })
-      .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not hold a name or password; they belong into headers")
+      .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not contain a user name or password; use headers instead")
       .optional(),
     headers: z.record(z.string(), z.string()).optional(),
     /** Absent: the server is the same for all users. */

@@ -22,7 +22,7 @@ function problemsOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[], sch
       return [{ path: pathText(path), message: `has keys that are not known: ${keysText(issue.keys)}` }];
     return told.map((key) => {
       const near = similarNames(key, known);
-      const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : ` There are: ${known.join(", ")}.`;
+      const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : ` Available: ${known.join(", ")}.`;
       return { path: pathText([...path, key]), message: `is not a known key.${known.length > 0 ? hint : ""}` };
     });
   }

@@ -119,7 +119,7 @@ export type ErasureStep = (typeof erasureSteps)[number];
 /** A person that goes, or went. No name: that somebody was erased is kept, who it was is not. */
 export const erasureSchema = z.object({
   id: idSchema,
-  userId: idSchema.describe("Of the account that there is no more"),
+  userId: idSchema.describe("ID of the erased account"),
   askedBy: idSchema.nullable(),
   begunAt: timeSchema,
   step: z.enum(erasureSteps),

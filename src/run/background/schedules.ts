@@ -217,7 +217,7 @@ async function threadOf(query: Query, caller: Caller, { threadId, prompt, agent 
       )
     : [];
   if (found.length === 0)
-    throw hiddenError(caller, new NotFound(`There is no thread ${threadId}.`, { param: "threadId" }));
+    throw hiddenError(caller, new NotFound(`Thread ${threadId} not found.`, { param: "threadId" }));
   return threadId;
 }
 
@@ -231,7 +231,7 @@ function noTime(): InvalidInput {
 }
 
 function noSchedule(id: string): NotFound {
-  return new NotFound(`There is no schedule ${id}.`, { code: "schedule_not_found" });
+  return new NotFound(`Schedule ${id} not found.`, { code: "schedule_not_found" });
 }
 
 /**

@@ -46,7 +46,7 @@ export async function expireWaits(runtime: Runtime): Promise<void> {
     [batch],
   );
   for (const run of late) {
-    const error = { code: "expired", message: `Nobody came in time: the run waited (${run.wait_reason}).` };
+    const error = { code: "expired", message: `Nobody answered in time: the run waited (${run.wait_reason}).` };
     try {
       await endIdleRun(runtime, { runId: run.id, expired: true }, { status: "failed", error });
     } catch (fault) {

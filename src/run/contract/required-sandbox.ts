@@ -17,7 +17,7 @@ export function isWeak({ driver, grade }: SandboxInfo): boolean {
 export function unmetForAsker(caller: Caller, { driver, grade }: SandboxInfo): string | undefined {
   if (!isAsker(caller) || grade === "strong" || grade === "simulated") return undefined;
   const there = driver === "none" ? "there is none here" : `${driver} here is ${grade}`;
-  return `Who is not known to be this server's owner runs code only in a sandbox that is strong; ${there}.`;
+  return `Only the server's owner can run code outside a strong sandbox; ${there}.`;
 }
 
 /** Why an agent's code may not run here; undefined when it may. */

@@ -177,5 +177,5 @@ export function threadBusy(live: string | undefined): Conflict {
 }
 
 export function noRun(runId: string): NotFound {
-  return new NotFound(`There is no run ${runId}.`, { code: "run_not_found" });
+  return new NotFound(`Run ${runId} not found.`, { code: "run_not_found" });
 }

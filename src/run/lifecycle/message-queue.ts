@@ -30,7 +30,7 @@ export async function queueBehind(
       "select next_seq - 1 as last, pending from threads where id = $1 and user_id = $2 for update",
       [threadId, beginning.ownerId ?? caller.userId],
     );
-    if (!thread) throw new NotFound(`There is no thread ${threadId}.`);
+    if (!thread) throw new NotFound(`Thread ${threadId} not found.`);
     const [seen] = await query<{ busy: boolean; told: boolean; keyed: boolean }>(
       `select exists (${liveRootSql("$1")}) as busy, exists (select 1 from items where id = $2) as told,
          exists (select 1 from idempotency_keys where user_id = $3 and key = $4) as keyed`,

@@ -8,7 +8,7 @@ export async function currentOwner(query: Query, caller: Caller): Promise<Caller
     "select name, role, disabled, permissions_of(id, role) as permissions from users where id = $1",
     [caller.userId],
   );
-  if (!user) throw new NotFound(`There is no user ${caller.userId}.`);
+  if (!user) throw new NotFound(`User ${caller.userId} not found.`);
   if (user.disabled) throw new Conflict(`The account of ${user.name} is disabled.`, { code: "account_disabled" });
   return { ...intersectRights(caller, user), name: user.name };
 }

@@ -155,7 +155,7 @@ export function checkOwnLimits(
 ): void {
   const count = (kind: Item["kind"]) => items.filter((item) => item.kind === kind && item.step !== null).length;
   const spent = (what: string) =>
-    new ColloquyError("own_limit", 422, `The delegated agent used up what it may spend by itself: ${what}.`);
+    new ColloquyError("own_limit", 422, `The delegated agent reached its own limit: ${what}.`);
   if (limits.steps !== undefined && steps > 0 && count("message") + steps > limits.steps)
     throw spent(`${limits.steps} steps`);
   // Those to be made are among its items already.

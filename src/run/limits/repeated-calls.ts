@@ -47,7 +47,7 @@ export function checkRepeats(
     if (times > most)
       throw limitReached(
         "repeated_call",
-        `${call.body.name} was called with the same arguments more than ${timesText(most)}, with the same result and nothing changed between`,
+        `${call.body.name} was called with the same arguments more than ${timesText(most)}, with the same result and no changes in between`,
       );
     const inARow = (row.hash === hash ? row.times : 0) + now;
     if (inARow > Math.max(most, mostInARow))

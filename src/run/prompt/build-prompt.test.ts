@@ -238,10 +238,10 @@ anyRunDatabase((suite) => {
     const end = events.at(-1)!;
     assert.deepEqual([end.type === "run-end" && end.status, text], ["done", "an answer"]);
     const told = String(service.model.requests[0]!.messages.at(-1)!.content);
-    assert.match(told, /^begin word[^]*\[… [\d,]+ characters of this message left out here[^]*word end$/);
+    assert.match(told, /^begin word[^]*\[… [\d,]+ characters of this message omitted[^]*word end$/);
     const items = await service.runs.listItems(service.caller, started.threadId, {});
     const notices = items.flatMap((item) => (item.kind === "notice" ? [item.body.text] : []));
-    assert.match(notices.join(), /^The message is longer than script \(500 tokens\) has room for/);
+    assert.match(notices.join(), /^The message is too long for script \(500 tokens\)/);
   });
 
   test("instructions that do not fit fail the run in plain words", async () => {

@@ -27,7 +27,7 @@ export function summaryFault(text: string, { finish, source, most }: SummaryChec
   if (finish !== "stop") return `it ended early (${finish ?? "no reason given"})`;
   if (estimate(text) > most) return "it is too long";
   const words = wordsIn(text);
-  if (words.size < fewestWords) return "it says next to nothing";
+  if (words.size < fewestWords) return "it is almost empty";
   if (refusal.test(text)) return "it is a refusal";
   const known = wordsIn(source);
   const shared = [...words].filter((word) => known.has(word)).length;

@@ -148,7 +148,7 @@ function clippedArguments(text: string, most: number): string {
 }
 
 function clipMessage(block: MessageBlock, most: number): MessageBlock {
-  const note = (left: number) => `[${countText(left)} of this message left out here: there is no room for all of it]`;
+  const note = (left: number) => `[${countText(left)} of this message omitted to save space]`;
   const messages = block.messages.map((message): ModelMessage => {
     if (message.role === "assistant") return { ...message, content: clipped(message.content, most, note) };
     if (message.role !== "user") return message;
@@ -157,7 +157,7 @@ function clipMessage(block: MessageBlock, most: number): MessageBlock {
       part.type === "text"
         ? { ...part, text: clipped(part.text, most, note) }
         : most < tokensOfPicture
-          ? { type: "text" as const, text: "[a picture is left out here: there is no room for it]" }
+          ? { type: "text" as const, text: "[image omitted to save space]" }
           : part,
     );
     return { ...message, content };

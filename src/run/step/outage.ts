@@ -100,7 +100,7 @@ const faults: Readonly<Record<string, string>> = {
   model_overloaded: "is overloaded",
   model_server: "reports a fault of its own",
   model_cut: "broke off its answer",
-  model_garbage: "answers what is not its protocol",
+  model_garbage: "its answer doesn't follow the protocol",
   model_auth: "does not accept the key",
   model_refused: "refused the request",
   model_context: "has no room for the prompt",

@@ -145,8 +145,7 @@ function noticesOf(work: RunWork, { model, window, deferred, shortened }: ModelL
 }
 
 function shortenedText(shortened: NonNullable<BuiltPrompt["shortened"]>, model: string): string {
-  if (shortened === "input")
-    return `The message is longer than ${model} has room for: it sees the beginning and the end of it.`;
+  if (shortened === "input") return `The message is too long for ${model}, which sees only its beginning and end.`;
   const what = shortened === "own" ? "What was done in this run" : "What tools returned earlier in this conversation";
   return `${what} takes more room than ${model} has: of the older results it sees the beginning and the end.`;
 }

@@ -80,7 +80,7 @@ anyRunDatabase((suite) => {
   const faults: readonly [what: string, answer: ScriptAnswer, notice: RegExp][] = [
     ["a refusal", "I'm sorry, I can't help with boats and sails of the harbour.", /a refusal/],
     ["something else", "Photosynthesis converts sunlight into chemical energy inside plant leaves.", /something else/],
-    ["next to nothing", "Boats.", /next to nothing/],
+    ["next to nothing", "Boats.", /almost empty/],
     ["a text without end", "The harbour has boats and the boats have sails. ".repeat(60), /too long/],
     ["a text that was cut", [{ text: summary }, { finish: "length" }], /ended early/],
     ["an error", [{ error: "refused", message: "no such thing" }], /no such thing/],

@@ -30,7 +30,7 @@ type StrategyRule = (view: RequestFeatures) => StrategyChoice | undefined;
 
 /** The first that knows decides. */
 const rules: readonly StrategyRule[] = [
-  ({ request }) => (request.tools.length === 0 ? sure("chat", "There are no tools.") : undefined),
+  ({ request }) => (request.tools.length === 0 ? sure("chat", "The agent has no tools.") : undefined),
   isPolite,
   ({ task }) => because("plan-execute", "It names a work of many parts", found(task, signs.bigWork)),
   writes,

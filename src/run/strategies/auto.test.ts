@@ -45,7 +45,7 @@ anyDatabase((databases) => {
   test("an agent without tools chats", async () => {
     const service = await start(["I can't know."], { tools: [] });
     const { started } = await service.ask("What time is it?");
-    assert.deepEqual(await choicesIn(service, started), [["chat", "There are no tools."]]);
+    assert.deepEqual(await choicesIn(service, started), [["chat", "The agent has no tools."]]);
   });
 
   test("a model is asked where the rules are not sure; its choice is no part of the conversation", async () => {

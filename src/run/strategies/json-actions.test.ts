@@ -190,7 +190,7 @@ anyRunDatabase(({ kind, start }) => {
     assert.equal(text, "milk");
     const [reply, request] = requests[1]!.messages.slice(-2);
     assert.deepEqual(reply, { role: "assistant", content: "I would read the notes." });
-    assert.match(String(request!.content), /^Your last reply could not be used: there is no JSON/);
+    assert.match(String(request!.content), /^Your last reply could not be used: it contains no JSON/);
     assert.deepEqual(
       (await traceOf(service, started)).map(({ step, action }) => `${step} ${action}`),
       ["1 use_tool", "2 final"],

@@ -180,6 +180,6 @@ function describeAgents(agents: readonly AgentDefinition[]): string {
 }
 
 function repairRequest({ run }: Turn, { action }: ActionStep): string {
-  const reason = action.problem === "cut-off" ? "it breaks off before its end." : "there is no JSON object in it.";
+  const reason = action.problem === "cut-off" ? "it was cut off." : "it contains no JSON object.";
   return fillPrompt(run.prompts["json_actions_repair"] ?? "", { reason });
 }

@@ -155,14 +155,14 @@ anyRunDatabase((suite) => {
     assert.deepEqual(asked, ["nothing", "fibonacci"]);
     const [, second, third] = service.model.requests.map(lastPrompt);
     assert.match(second!, /Observation: it failed: .*there is no such entry/);
-    assert.match(third!, /Action Input: \{"input":"x"\}\nObservation: it failed: There is no tool named "look_down"/);
+    assert.match(third!, /Action Input: \{"input":"x"\}\nObservation: it failed: Tool "look_down" not found/);
   });
 
   test("with retryOnError false an error ends the run", async () => {
     const { tools: given } = tools();
     for (const [script, message] of [
       [["Thought: try.\nAction: look_up\nAction Input: nothing"], /look_up failed: .*there is no such entry/],
-      [["Thought: try.\nAction: look_down\nAction Input: x"], /There is no tool named "look_down"/],
+      [["Thought: try.\nAction: look_down\nAction Input: x"], /Tool "look_down" not found/],
       [["Thought: I should look."], /without an action/],
     ] as const) {
       const service = await start({ tools: given, script, strategySettings: settings({ retryOnError: false }) });

@@ -17,7 +17,7 @@ export function lastFitting(texts: readonly string[], tokens: number): readonly 
   let first = Math.max(0, texts.length - 1);
   while (first > 0 && (left -= estimate(texts[first - 1]!) + 1) >= 0) first--;
   const told = [...texts.slice(first, -1), ...last];
-  return first === 0 ? told : [`[${first} earlier lines are left out: there is no room for them]`, ...told];
+  return first === 0 ? told : [`[${first} earlier lines omitted to save space]`, ...told];
 }
 
 /** The beginning and the end of a text that is too long for a prompt, and how much was left out between. */

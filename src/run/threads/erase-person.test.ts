@@ -46,7 +46,7 @@ eachDatabase((databases) => {
     await once(async () => (await getErasure(query, id)).problem !== null);
     const waiting = await getErasure(query, id);
     assert.equal(waiting.step, "items");
-    assert.match(waiting.problem!, /^Runs of others in 1 conversations have not ended/);
+    assert.match(waiting.problem!, /^Runs of other people in 1 conversations are still live/);
     const bodyOf = async () => (await query<{ body: object }>("select body from items where id = $1", [said]))[0]!.body;
     assert.deepEqual(await bodyOf(), { role: "user", content: "and this" });
 

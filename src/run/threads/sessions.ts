@@ -27,8 +27,7 @@ export function createSessions(query: Query): Sessions {
   return {
     async getSession(caller, id) {
       const session = await find(caller, id);
-      if (!session)
-        throw hiddenError(caller, new NotFound(`There is no session ${id}.`, { code: "session_not_found" }));
+      if (!session) throw hiddenError(caller, new NotFound(`Session ${id} not found.`, { code: "session_not_found" }));
       return session;
     },
     listSessions(caller, { limit = 50, offset = 0, archived = false }) {

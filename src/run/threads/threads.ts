@@ -168,7 +168,7 @@ export function createThreads(database: Database): Threads {
          on conflict (item_id) do update set kind = excluded.kind, created_at = now() returning 1`,
         [itemIds.filter(isId), threadId, kind, caller.userId],
       );
-      if (rated.length < new Set(itemIds).size) throw new NotFound(`There are no such items in thread ${threadId}.`);
+      if (rated.length < new Set(itemIds).size) throw new NotFound(`Items not found in thread ${threadId}.`);
     },
     async placeOf(caller, runId) {
       const last = (type: string) => `max(seq) filter (where kind = 'state' and body ->> 'type' = '${type}')`;
@@ -197,5 +197,5 @@ export function createThreads(database: Database): Threads {
 }
 
 export function noThread(threadId: string): NotFound {
-  return new NotFound(`There is no thread ${threadId}.`, { code: "thread_not_found" });
+  return new NotFound(`Thread ${threadId} not found.`, { code: "thread_not_found" });
 }

@@ -30,7 +30,7 @@ export async function awaitTools(work: RunWork): Promise<TakenRun | undefined> {
   );
   if (rows.length === 0) throw new LostRun(work.owner.runId);
   for (const reason of missing.values())
-    await commit(work, [notice("tools_missing", `${reason} This run goes on without its tools.`)]);
+    await commit(work, [notice("tools_missing", `${reason} This run continues without its tools.`)]);
   return { ...taken, definition };
 }
 

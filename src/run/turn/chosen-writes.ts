@@ -7,7 +7,7 @@ import { readArguments } from "../../tools/core/call-tool.ts";
 const chosenSchema = z.strictObject({
   writes: z
     .array(z.strictObject({ id: z.string(), arguments: jsonObjectSchema }))
-    .min(1, "allow at least one, or answer that nothing is to be done"),
+    .min(1, "allow at least one, or choose to do nothing"),
 });
 
 /**
@@ -26,9 +26,9 @@ export function chosenWrites(
     throw refusal(`${issue?.path.join(".") || "arguments"}: ${issue?.message ?? "not readable"}`);
   }
   const kept = new Map(parsed.data.writes.map((write) => [write.id, write.arguments]));
-  if (kept.size < parsed.data.writes.length) throw refusal("a write stands in it twice");
+  if (kept.size < parsed.data.writes.length) throw refusal("a write is listed twice");
   const strange = [...kept.keys()].filter((id) => !planned.some((write) => write.id === id));
-  if (strange.length > 0) throw refusal(`nothing that is planned is called ${strange.slice(0, 5).join(", ")}`);
+  if (strange.length > 0) throw refusal(`no planned write is called ${strange.slice(0, 5).join(", ")}`);
   const chosen: PlannedWrite[] = [];
   for (const write of planned) {
     const given = kept.get(write.id);

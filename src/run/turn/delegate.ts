@@ -36,7 +36,7 @@ export async function delegate(
   { agent, task, final }: DelegateInput,
 ): Promise<ToolResult | "waits"> {
   const member = work.taken.definition.team?.find((one) => one.agent.id === agent)?.agent;
-  if (!member) return errorResult(`There is no agent ${agent} to hand work to.`);
+  if (!member) return errorResult(`Agent ${agent} not found, or you can't delegate to it.`);
   const errand = delegationKey(agent, task);
   const path = pathOf(work.taken.definition, basisIn(work).input);
   const objection = delegationProblem(errand, path);
@@ -115,7 +115,7 @@ function answerIn(items: readonly Item[]): string {
   const { answer } = foldOf(items);
   const text = answer ? textOf(answer.body.content) : "";
   if (text.trim() !== "" && text !== noAnswer) return text;
-  return accountOf(items) ?? "It said nothing and did nothing.";
+  return accountOf(items) ?? "It returned nothing and did nothing.";
 }
 
 type DelegationSlots = { active: number; readonly waiting: (() => void)[] };

@@ -17,6 +17,6 @@ export function pathOf({ path, agent }: RunDefinition, input: string): readonly 
 export function delegationProblem(errand: DelegationKey, path: readonly DelegationKey[]): string | undefined {
   if (path.length >= deepest) return `Not delegated: ${deepest} runs below one another are enough. Do it yourself.`;
   if (path.some((above) => above.agent === errand.agent && above.task === errand.task))
-    return `Not delegated: ${errand.agent} is at work on this very task already, and waits for you.`;
+    return `Not delegated: ${errand.agent} is already working on this task and waits for you.`;
   return undefined;
 }

@@ -60,7 +60,7 @@ anyRunDatabase(({ start, database }) => {
 
   for (const [cmd, kept] of [
     ["make", "What it had printed:\ncompiled 41 of 90"],
-    ["silent", "Nothing of what it printed was kept."],
+    ["silent", "None of its output was saved."],
   ] as const)
     test(`a process that goes away over "${cmd}" leaves what reached the database`, async () => {
       const first = await start({

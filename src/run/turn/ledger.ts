@@ -109,7 +109,7 @@ function settledIn({ status, result, remembered }: WriteRow, tool: Tool): ToolRe
   if (status === "done" || status === "failed") return result ?? { content: "done" };
   if (tool.scope !== "sandbox") return undefined;
   // Nothing of it is on its way to anybody, so there is nothing to wait for: a sandbox dies with its process.
-  const printed = printedIn(remembered) ?? "Nothing of what it printed was kept.";
+  const printed = printedIn(remembered) ?? "None of its output was saved.";
   const content = `Interrupted: its process ended before it did, files may be half written.\n${printed}`;
   return { content, isError: true };
 }

@@ -67,8 +67,8 @@ async function hasWritten(query: Query, rootRun: string): Promise<boolean> {
 
 function questionOf(error: ColloquyError, outage: Outage, retryMs: number | undefined): NewItem {
   const what = outage.repeats
-    ? `The run waits, and asks again by itself, in ${wordsOf(retryMs ?? 0)} at first.`
-    : "Asking again does not mend this: mend what it says, or choose another model.";
+    ? `The run waits and retries automatically, first in ${wordsOf(retryMs ?? 0)}.`
+    : "A retry won't fix this: solve the problem, or choose another model.";
   const text = `${outageText(outage)}. ${what} (${error.message})`;
   return { id: newId(), kind: "question", body: { reason: "provider", text, outage } };
 }

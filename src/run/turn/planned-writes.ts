@@ -42,7 +42,7 @@ export function planCall(items: readonly Item[], call: CallItem, isWrite: (tool:
   const given = argumentsOf(call);
   const known = new Set(plannedWrites(items).map(({ id }) => id));
   const strange = namesIn(given).filter((name) => !known.has(name));
-  if (strange.length > 0) return errorResult(`Nothing that is planned is called ${strange.join(", ")}.`);
+  if (strange.length > 0) return errorResult(`No planned write is called ${strange.join(", ")}.`);
   const calls = items.filter((item) => item.kind === "call" && isWrite(item.body.name));
   const id = `new:${calls.findIndex(({ id: each }) => each === call.id) + 1}`;
   const planned: PlannedWrite = {

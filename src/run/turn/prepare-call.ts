@@ -59,7 +59,10 @@ function notAllowed({ runtime, taken }: RunWork, { body }: CallItem): ToolResult
     return { content: `${body.name} can't be used here any more. ${tool.unavailable}`, isError: true };
   const missing = tool ? runtime.tools.missing(tool, taken.caller) : [];
   if (missing.length === 0) return undefined;
-  return { content: `You may not use ${body.name} here any more: it needs ${missing.join(", ")}.`, isError: true };
+  return {
+    content: `You no longer have permission to use ${body.name}: it needs ${missing.join(", ")}.`,
+    isError: true,
+  };
 }
 
 /** Of whose text a question names. */
@@ -108,7 +111,7 @@ export async function prepareCall(work: RunWork, call: CallItem, preparing: Prep
   if (verdict === "deny") return refused(call, `The policy of this server does not allow ${tool.name} here.`);
   // A run of another's would know nothing of the plan.
   if (definition.options.dryRun && doIt.how === "delegate")
-    return refused(call, "Nothing is delegated while writes are only planned.");
+    return refused(call, "Delegation is not possible while writes are only planned.");
   if (isOnlyPlanned(definition, call, tool)) {
     const isWrite = (name: string) => allowed.some((one) => one.name === name && one.effect === "write");
     const planned = planCall(work.items, call, isWrite);

@@ -270,7 +270,7 @@ async function waitOnUnknownOutcome(work: RunWork, call: CallItem, reason?: stri
   };
   // An earlier process may have asked.
   const isAsked = openQuestions(work.items).some(({ step, index }) => step === call.step && index === call.index);
-  await wait(work, "unknown", `It is not known whether ${call.body.name} was done. A person decides.`, {
+  await wait(work, "unknown", `The outcome of ${call.body.name} is unknown. A person decides.`, {
     items: isAsked ? [] : [question],
     ledger: { ...place, status: "unknown", result: null },
   });

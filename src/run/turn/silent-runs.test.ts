@@ -63,6 +63,6 @@ eachRunDatabase(({ start }) => {
     });
 
   test("who neither does nor says anything is told as such", async () => {
-    assert.equal(await heard("tools", [" "]), "It said nothing and did nothing.");
+    assert.equal(await heard("tools", [" "]), "It returned nothing and did nothing.");
   });
 }, "pglite");

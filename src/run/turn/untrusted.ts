@@ -78,7 +78,9 @@ export async function markRead(query: Query, threadId: string): Promise<void> {
     [threadId],
   );
   if (rows.length === 0)
-    throw new Conflict("In a room nobody reads for the others: answer what is asked.", { code: "thread_is_room" });
+    throw new Conflict("In a room, nobody can confirm this for others: answer the question instead.", {
+      code: "thread_is_room",
+    });
 }
 
 /** As people know them: a server of tools by its name. */

@@ -15,9 +15,9 @@ export function checkModel(models: ModelRegistry, caller: Caller, name = "", par
   const names = known.flatMap(({ id, available }) => (available ? [id] : []));
   const near = similarNames(name, names);
   const hint =
-    near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `There are: ${names.slice(0, mostNames).join(", ")}.`;
+    near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `Available: ${names.slice(0, mostNames).join(", ")}.`;
   const what = found
     ? `The model ${name} is not available: ${found.reason ?? "no reason is known"}`
-    : `There is no model ${JSON.stringify(name.slice(0, 100))} for you.`;
+    : `Model ${JSON.stringify(name.slice(0, 100))} not found, or you don't have access.`;
   throw new InvalidInput(`${what} ${hint}`, { status: 422, code: "model_not_found", param });
 }

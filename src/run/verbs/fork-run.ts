@@ -34,12 +34,9 @@ export async function forkRun(runtime: Runtime, caller: Caller, runId: string, i
   const kept = keptOf(source.items, input.step);
   const copies = copiesOf(kept, runId, source.message.seq);
   if (foldOf(kept).answer)
-    throw new Conflict(
-      `Step ${input.step} is the run's answer, so nothing is left to do after it: fork an earlier one.`,
-      {
-        code: "nothing_left",
-      },
-    );
+    throw new Conflict(`Step ${input.step} is the run's answer, so nothing follows it: fork from an earlier step.`, {
+      code: "nothing_left",
+    });
   const { threadId, message } = source;
   const body = { ...message.body, ...(input.input === undefined ? { again: message.body.again ?? message.id } : {}) };
   const first: NewItem = {
@@ -81,7 +78,7 @@ async function sourceOf(query: Query, { userId, role }: Caller, runId: string): 
     : [];
   if (!row) throw noRun(runId);
   if (row.is_room)
-    throw new Conflict("What was said in a room stays as it was: say there what is to be done instead.", {
+    throw new Conflict("Messages in a room can't be changed: write a new message instead.", {
       code: "thread_is_room",
     });
   if (row.parent_run !== null)
@@ -90,8 +87,7 @@ async function sourceOf(query: Query, { userId, role }: Caller, runId: string): 
   if (!isEnded(row.status))
     throw new Conflict("The run has not ended. Stop it, or wait for its end; then fork it.", { code: "run_live" });
   const items = await itemsOfRun(query, runId);
-  if (items.some(isErased))
-    throw new Conflict("Of what the run was asked and did, something was erased.", { code: "run_erased" });
+  if (items.some(isErased)) throw new Conflict("Part of the run's content was erased.", { code: "run_erased" });
   const message = items.find(
     (item): item is ItemOf<"message"> => item.kind === "message" && item.step === null && item.body.role === "user",
   );

@@ -23,5 +23,5 @@ export async function removeGrant(database: Database, caller: Caller, id: string
   const rows = isId(id)
     ? await database.query("delete from grants where id = $1 and user_id = $2 returning 1", [id, caller.userId])
     : [];
-  if (rows.length === 0) throw new NotFound(`There is no grant ${id}.`, { code: "grant_not_found" });
+  if (rows.length === 0) throw new NotFound(`Grant ${id} not found.`, { code: "grant_not_found" });
 }

@@ -42,7 +42,7 @@ export async function resolveWrite(
         (item) => item.body.reason === "unknown" && item.step === step && item.index === index,
       );
       if (run.status === "waiting" && question) return { questionId: question.id };
-      throw new Conflict(`The run is ${run.status}, and may find out by itself.`, { code: "run_not_waiting" });
+      throw new Conflict(`The run is ${run.status} and may still find out by itself.`, { code: "run_not_waiting" });
     }
     const isDone = status === "done";
     const known = isDone ? "it was done" : "it was not done";

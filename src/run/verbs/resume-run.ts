@@ -74,7 +74,7 @@ async function notBegun(query: Query, { userId, role }: Caller, runId: string): 
 async function notEnded(query: Query, { id, status }: Pick<LockedRun, "id" | "status">): Promise<Conflict> {
   if (status === "done")
     return new Conflict(
-      "The run is done, so there is nothing to resume. Fork it from one of its steps to go another way.",
+      "The run is done and can't be resumed. To take another direction, fork it from one of its steps.",
       {
         code: "run_done",
       },
@@ -93,16 +93,19 @@ function waitsFor(run: string, { id, body: { reason, outage, text } }: ItemOf<"q
 
 function goesOn(run: string, status: RunStatus): string {
   const act = `Follow it at /api/runs/${run}/events, or end it: POST /api/runs/${run}/cancel`;
-  return `The run is ${status}: it goes on by itself. ${act}`;
+  return `The run is ${status} and continues by itself. ${act}`;
 }
 
 async function endedOf(query: Query, run: LockedRun): Promise<EndedRun> {
   const { id, threadId, status } = run;
   if (status !== "failed" && status !== "cancelled") throw await notEnded(query, run);
   if (run.root)
-    throw new Conflict(`The run is a part of run ${run.root.id}: resume that one, and what ended with it goes on.`, {
-      code: "run_not_root",
-    });
+    throw new Conflict(
+      `The run is a part of run ${run.root.id}: resume that one; everything that ended with it continues.`,
+      {
+        code: "run_not_root",
+      },
+    );
   const [row] = await query<{ error: RunEnd["error"] | null }>("select error from runs where id = $1", [id]);
   return { id, threadId, status, error: row!.error };
 }

@@ -27,7 +27,7 @@ export async function startRun(runtime: Runtime, caller: Caller, input: StartInp
   if (input.message.id !== undefined && !isId(input.message.id))
     throw new InvalidInput("message.id must be a UUID", { param: "message.id" });
   if (input.mode === "steer" && input.instead !== undefined)
-    throw new InvalidInput("A message that stands in place of another begins a run of its own: it can't steer one.", {
+    throw new InvalidInput("A message that replaces another starts its own run and can't steer one.", {
       param: "mode",
     });
   await runtime.prompts.refresh();
@@ -184,7 +184,7 @@ async function lookUp(
           [threadId, room?.ownerId ?? caller.userId],
         )
       : [];
-    if (!found) throw new NotFound(`There is no thread ${threadId}.`, { param: "thread" });
+    if (!found) throw new NotFound(`Thread ${threadId} not found.`, { param: "thread" });
     return found;
   }
   if (sessionKey === undefined) return undefined;

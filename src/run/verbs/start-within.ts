@@ -42,7 +42,7 @@ export async function startNestedRun(
   const parent = origin && (await findParent(runtime, caller, origin));
   if (!parent) return undefined;
   if (input.threadId !== undefined || input.sessionKey !== undefined)
-    throw new Conflict("A request from within a run can't go on with a thread; leave its id out.", {
+    throw new Conflict("A request from within a run can't continue a thread; omit the thread ID.", {
       code: "thread_within_run",
     });
   const agent = runtime.agents.get(input.agent);
@@ -147,5 +147,5 @@ async function workInBackground(
 }
 
 function movedOn(runId: string): Conflict {
-  return new Conflict(`Run ${runId} has gone on without this request.`, { code: "stale_parent" });
+  return new Conflict(`Run ${runId} has continued without this request.`, { code: "stale_parent" });
 }

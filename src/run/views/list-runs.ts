@@ -24,7 +24,7 @@ export async function getRun(
         [runId, caller.userId, caller.only ?? null],
       )
     : [];
-  if (!rows[0]) throw hiddenError(caller, new NotFound(`There is no run ${runId}.`, { code: "run_not_found" }));
+  if (!rows[0]) throw hiddenError(caller, new NotFound(`Run ${runId} not found.`, { code: "run_not_found" }));
   return toRun(rows[0]);
 }
 
@@ -79,7 +79,7 @@ export async function listQuestions(
   caller: Pick<Caller, "userId">,
   runId?: string,
 ): Promise<ItemOf<"question">[]> {
-  if (runId !== undefined && !isId(runId)) throw new NotFound(`There is no run ${runId}.`, { code: "run_not_found" });
+  if (runId !== undefined && !isId(runId)) throw new NotFound(`Run ${runId} not found.`, { code: "run_not_found" });
   const rows = await database.query<ItemRow>(
     `select ${itemColumns.replaceAll(/(\w+)/g, "q.$1")} from items q join runs r on r.id = q.run_id
      where r.user_id = $1 and r.status = 'waiting' and ($2::uuid is null or r.id = $2 or r.root_run = $2) and q.kind = 'question'

@@ -70,6 +70,6 @@ suite("simulated", () => {
 
   test("what it can't do is refused", async () => {
     const relay = { socket: "/nowhere", port: 1 };
-    await assert.rejects(run("true", { relay }), /shows nothing but the workspace/);
+    await assert.rejects(run("true", { relay }), /can show only the workspace/);
   });
 });

@@ -66,7 +66,7 @@ async function runSimulated(
   signal: AbortSignal,
 ): Promise<SandboxResult> {
   const { argv, env = {}, stdin, onOutput, mounts = [], relay } = command;
-  if (mounts.length > 0 || relay) throw new SandboxFailed("the simulated sandbox shows nothing but the workspace");
+  if (mounts.length > 0 || relay) throw new SandboxFailed("the simulated sandbox can show only the workspace");
   // What Node.js allows its process is compared with real paths.
   const workspace = await realpath(command.workspace);
   const limits = { ...defaultSandboxLimits, ...settings.limits, ...command.limits };

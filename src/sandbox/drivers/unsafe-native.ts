@@ -24,7 +24,7 @@ export function unsafeNativeDriver(settings: DriverSettings = {}): SandboxDriver
   return {
     name: "unsafe-native",
     open() {
-      if (process.platform === "win32") return Promise.reject(new SandboxUnusable("there is no bash on Windows"));
+      if (process.platform === "win32") return Promise.reject(new SandboxUnusable("bash is not available on Windows"));
       return Promise.resolve(createUnsafeNative(settings));
     },
   };
@@ -38,7 +38,7 @@ function createUnsafeNative(settings: DriverSettings): Sandbox {
       driver: "unsafe-native",
       grade: "none",
       gaps: [
-        "NOTHING KEEPS COMMANDS FROM THIS MACHINE: they read, change, send and end whatever the server's user may",
+        "COMMANDS ARE NOT ISOLATED FROM THIS MACHINE: they can do everything that the server's user can",
         "a process that changes its environment and its group outlives its command",
       ],
       runsPrograms: true,

@@ -58,7 +58,7 @@ export function createFirstProcess(pipes: { readonly information: number; readon
 
 export function pipeOf(child: ChildProcess, descriptor: number): Duplex {
   const pipe = child.stdio.at(descriptor);
-  if (!(pipe instanceof Duplex)) throw new SandboxFailed(`there is no pipe ${descriptor}`);
+  if (!(pipe instanceof Duplex)) throw new SandboxFailed(`pipe ${descriptor} is missing`);
   return pipe;
 }
 

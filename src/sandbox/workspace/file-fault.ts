@@ -47,7 +47,7 @@ export function fileErrorOf(error: unknown, path: string): unknown {
 }
 
 export function noFile(path: string, options?: ErrorOptions): NotFound {
-  return new NotFound(`There is no file ${shownPath(path)} in the workspace.`, { code: "file_not_found", ...options });
+  return new NotFound(`File ${shownPath(path)} not found in the workspace.`, { code: "file_not_found", ...options });
 }
 
 export function isFolder(path: string, options?: ErrorOptions): Conflict {

@@ -75,7 +75,7 @@ function heldByPath(path: Buffer): HeldFolder {
 
 async function refuseLinks(path: Buffer): Promise<void> {
   if (!(await realpath(path, "buffer")).equals(path))
-    throw Object.assign(new Error("A link stands in the way."), { code: "ELOOP" });
+    throw Object.assign(new Error("The path contains a link."), { code: "ELOOP" });
 }
 
 async function* namesIn(path: Buffer): ReturnType<HeldFolder["names"]> & AsyncGenerator {

@@ -241,7 +241,7 @@ export function createSpace(options: SpaceOptions = {}): Space {
         }
         if (performance.now() > latest)
           throw new OutOfSpace(
-            "others at work in this workspace hold all the space that is left in it, so nothing was run; try again when they have ended",
+            "running commands have reserved all space left in this workspace, so nothing was run; try again when they have finished",
           );
         const late = sleep(lookAgainMs, undefined, { signal, ref: false });
         await Promise.race([changed.promise, late]).catch(() => {});

@@ -161,7 +161,7 @@ export function createWorkspace(places: WorkspacePlaces): Workspace {
 }
 
 function workspaceFull(path: string, why: string): InvalidInput {
-  return new InvalidInput(`There is no room for ${shownPath(path)}: ${why}. Remove what is not needed.`, {
+  return new InvalidInput(`No space left for ${shownPath(path)}: ${why}. Remove files that you don't need.`, {
     code: "workspace_full",
     status: 413,
   });

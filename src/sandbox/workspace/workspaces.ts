@@ -55,7 +55,7 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
 
   const placeOf = (threadId: string): string => {
     if (refusal !== undefined) throw new Unavailable(refusal, { code: "files_unavailable" });
-    if (!isId(threadId)) throw new NotFound(`There is no thread ${threadId}.`, { code: "thread_not_found" });
+    if (!isId(threadId)) throw new NotFound(`Thread ${threadId} not found.`, { code: "thread_not_found" });
     return join(folder, threadId.toLowerCase());
   };
 

@@ -60,7 +60,7 @@ export async function ensureSecret(
   if ((recorded ?? (await ensureMeta(query, fingerprintKey, fingerprintOf(secret)))) !== fingerprintOf(secret))
     throw new Conflict(
       `The secret of this node (${configured === undefined ? path : "COLLOQUY_SECRET"}) is not the one that was used with this database. ` +
-        `Give all nodes the same one. If it is lost, what it sealed is lost too: delete the row ${fingerprintKey} of the table meta to begin with a new one.`,
+        `Give all nodes the same one. If it is lost, everything encrypted with it is lost too: delete the row ${fingerprintKey} of the table meta to begin with a new one.`,
       { code: "secret_differs" },
     );
   return secret;

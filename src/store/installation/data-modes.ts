@@ -61,7 +61,7 @@ export function examineModes(dataDirectory: string): Finding[] {
     });
   if (mended > 0) findings.push({ grade: "note", about, text: fixedModesText(mended) });
   if (findings.length === 0)
-    findings.push({ grade: "ok", about, text: "no other user of this machine can read what the server keeps" });
+    findings.push({ grade: "ok", about, text: "no other user of this machine can read the server's files" });
   return findings;
 }
 

@@ -177,5 +177,5 @@ async function named(name: string, write: () => Promise<unknown>): Promise<void>
 }
 
 function noCollection(id: string): NotFound {
-  return new NotFound(`There is no collection ${id}.`, { code: "collection_not_found" });
+  return new NotFound(`Collection ${id} not found.`, { code: "collection_not_found" });
 }

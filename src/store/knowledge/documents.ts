@@ -196,5 +196,5 @@ export async function deleteDocument(query: Query, id: string): Promise<RagDocum
 }
 
 function noDocument(id: string): NotFound {
-  return new NotFound(`There is no document ${id}.`, { code: "document_not_found" });
+  return new NotFound(`Document ${id} not found.`, { code: "document_not_found" });
 }

@@ -59,7 +59,7 @@ export async function getTrace<Trace>(
         [userId, id, collections],
       )
     : [];
-  if (!row) throw new NotFound(`There is no trace ${id}.`, { code: "trace_not_found" });
+  if (!row) throw new NotFound(`Trace ${id} not found.`, { code: "trace_not_found" });
   return row;
 }
 

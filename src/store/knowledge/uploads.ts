@@ -74,7 +74,7 @@ export async function getUpload(query: Query, userId: string, id: string): Promi
   const [row] = isId(id)
     ? await query<Upload>(`select ${columns} from uploads where id = $1 and user_id = $2`, [id, userId])
     : [];
-  if (!row) throw new NotFound(`There is no file ${id}.`, { code: "file_not_found" });
+  if (!row) throw new NotFound(`File ${id} not found.`, { code: "file_not_found" });
   return row;
 }
 

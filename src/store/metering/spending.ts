@@ -88,8 +88,8 @@ export async function saveBudget(query: Query, budget: NewBudget): Promise<Budge
   );
   if (!there!.is)
     throw userId === null
-      ? new NotFound(`There is no group ${group}.`, { code: "group_not_found" })
-      : new NotFound(`There is no user ${userId}.`, { code: "user_not_found" });
+      ? new NotFound(`Group ${group} not found.`, { code: "group_not_found" })
+      : new NotFound(`User ${userId} not found.`, { code: "user_not_found" });
   const [row] = await query<BudgetRow>(
     `with b as (
        insert into spending_budgets (id, kind, user_id, group_name, period, tokens_max, cost_max, requests_max, warn_at, on_limit)
@@ -119,7 +119,7 @@ export async function saveBudget(query: Query, budget: NewBudget): Promise<Budge
 /** Throws NotFound. */
 export async function removeBudget(query: Query, id: string): Promise<void> {
   const rows = isId(id) ? await query("delete from spending_budgets where id = $1 returning 1", [id]) : [];
-  if (rows.length === 0) throw new NotFound(`There is no budget ${id}.`, { code: "budget_not_found" });
+  if (rows.length === 0) throw new NotFound(`Budget ${id} not found.`, { code: "budget_not_found" });
 }
 
 const most = 1000;

@@ -57,7 +57,7 @@ export async function exportAll(database: Database, options: MoveOptions): Promi
   const rows = await database.transaction(async (query) => {
     const snapshot = await snapshotOf(database, query);
     if (earlier && earlier.snapshot !== snapshot)
-      onProgress("the database has changed since this export was broken off: its rows begin anew");
+      onProgress("the database has changed since this export was interrupted: reading the rows again");
     const progress: ExportProgress =
       earlier?.snapshot === snapshot
         ? earlier
@@ -89,7 +89,7 @@ async function openFolder(folder: string, dataDirectory: string): Promise<Export
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const entries = await readdir(folder);
   if (entries.includes("manifest.json"))
-    throw new Conflict(`${folder} holds a finished export; choose another folder, or remove it first.`, {
+    throw new Conflict(`${folder} contains a finished export; choose another folder, or remove it first.`, {
       code: "export_finished",
     });
   if (entries.length === 0) return undefined;

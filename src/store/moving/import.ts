@@ -246,5 +246,5 @@ async function verify(
 }
 
 function damaged(name: string): InvalidInput {
-  return new InvalidInput(`The export is damaged: ${name} is not what its manifest says.`, { code: "export_damaged" });
+  return new InvalidInput(`The export is damaged: ${name} doesn't match the manifest.`, { code: "export_damaged" });
 }

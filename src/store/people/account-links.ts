@@ -84,7 +84,7 @@ export async function removeResets(query: Query, userId: string): Promise<void> 
 /** Throws NotFound. */
 export async function removeInvite(query: Query, id: string): Promise<void> {
   const rows = await query("delete from account_links where id = $1 and purpose = 'invite' returning id", [id]);
-  if (rows.length === 0) throw new NotFound(`There is no invitation ${id}.`, { code: "invite_not_found" });
+  if (rows.length === 0) throw new NotFound(`Invitation ${id} not found.`, { code: "invite_not_found" });
 }
 
 export async function removeOldLinks(query: Query): Promise<void> {

@@ -72,7 +72,7 @@ export async function revokeApiKey(
      where id = $1 and user_id = coalesce($2::uuid, user_id) returning id`,
     [id, userId ?? null],
   );
-  if (rows.length === 0) throw new NotFound(`There is no API key ${id}.`, { code: "key_not_found" });
+  if (rows.length === 0) throw new NotFound(`API key ${id} not found.`, { code: "key_not_found" });
 }
 
 /** Of whom a key is. Throws NotFound. */
@@ -82,7 +82,7 @@ export async function roleOfKey(query: Query, id: string): Promise<Role> {
         id,
       ])
     : [];
-  if (!row) throw new NotFound(`There is no API key ${id}.`, { code: "key_not_found" });
+  if (!row) throw new NotFound(`API key ${id} not found.`, { code: "key_not_found" });
   return row.role;
 }
 
@@ -94,7 +94,7 @@ export async function changeApiKey(query: Query, { id, userId, label, scopes }: 
      where id = $1 and user_id = $2 and revoked_at is null returning ${columns}`,
     [id, userId, label ?? null, scopes ? JSON.stringify(scopes) : null],
   );
-  if (!key) throw new NotFound(`There is no API key ${id} that still counts.`, { code: "key_not_found" });
+  if (!key) throw new NotFound(`API key ${id} not found, or no longer valid.`, { code: "key_not_found" });
   return key;
 }
 

@@ -88,5 +88,5 @@ async function existingGroup(query: Query, name: string): Promise<void> {
 }
 
 function noGroup(name: string): NotFound {
-  return new NotFound(`There is no group ${name}.`, { code: "group_not_found" });
+  return new NotFound(`Group ${name} not found.`, { code: "group_not_found" });
 }

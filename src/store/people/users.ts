@@ -122,7 +122,7 @@ export async function listUsers(query: Query): Promise<readonly User[]> {
 /** Throws NotFound. */
 export async function existingUser(query: Query, id: string): Promise<User> {
   const user = await findUser(query, id);
-  if (!user) throw new NotFound(`There is no user ${id}.`, { code: "user_not_found" });
+  if (!user) throw new NotFound(`User ${id} not found.`, { code: "user_not_found" });
   return user;
 }
 

@@ -57,7 +57,7 @@ export async function listWebSessions(query: Query, userId: string): Promise<rea
 /** Throws NotFound, also for one of somebody else. */
 export async function endWebSession(query: Query, userId: string, id: string): Promise<void> {
   const rows = await query("delete from web_sessions where id = $1 and user_id = $2 returning id", [id, userId]);
-  if (rows.length === 0) throw new NotFound(`There is no login ${id} of yours.`, { code: "session_not_found" });
+  if (rows.length === 0) throw new NotFound(`Login ${id} not found.`, { code: "session_not_found" });
 }
 
 /** All logins of an account, but for one. */

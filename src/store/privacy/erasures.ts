@@ -26,7 +26,7 @@ export async function beginErasure(
     "select id from users where role = 'admin' and not disabled order by id for no key update",
   );
   const user = isId(userId) ? await existingUser(query, userId) : undefined;
-  if (!user) throw new NotFound(`There is no user ${userId}.`, { code: "user_not_found" });
+  if (!user) throw new NotFound(`User ${userId} not found.`, { code: "user_not_found" });
   if (confirm !== user.name)
     throw new InvalidInput("Erasing an account can't be undone. Send its exact name as confirm.", {
       code: "wrong_name",
@@ -58,7 +58,7 @@ export async function beginErasure(
 /** Throws NotFound. */
 export async function getErasure(query: Query, id: string): Promise<Erasure> {
   const [erasure] = isId(id) ? await query<Erasure>(`select ${columns} from erasures where id = $1`, [id]) : [];
-  if (!erasure) throw new NotFound(`There is no erasure ${id}.`, { code: "erasure_not_found" });
+  if (!erasure) throw new NotFound(`Erasure ${id} not found.`, { code: "erasure_not_found" });
   return erasure;
 }
 

@@ -102,7 +102,7 @@ export async function removePerson(query: Query, roomId: string, handle: string)
     roomId,
     handle,
   ]);
-  if (rows.length === 0) throw new NotFound(`Nobody in the room is called @${handle}.`, { code: "member_not_found" });
+  if (rows.length === 0) throw new NotFound(`Nobody named @${handle} is in the room.`, { code: "member_not_found" });
 }
 
 export async function findUserByName(

@@ -113,7 +113,7 @@ export function evaluate(expression: string): number {
     const numberFunction = functions.get(name);
     if (!numberFunction) {
       const known = [...functions.keys(), ...constants.keys()].join(", ");
-      throw new InvalidInput(`${JSON.stringify(token.text)} is not known. There are: ${known}.`);
+      throw new InvalidInput(`${JSON.stringify(token.text)} is unknown. Available: ${known}.`);
     }
     expect("(");
     const values = [parseOperation(0, depth + 1)];
@@ -170,8 +170,8 @@ function tokenise(expression: string): Token[] {
 
 /** Of each part, not only of the whole: 1 / 10^400 has no value that could be trusted. */
 function real(value: number): number {
-  if (Number.isNaN(value)) throw new InvalidInput("A part of it is not a real number.");
-  if (!Number.isFinite(value)) throw new InvalidInput("A part of it is too large.");
+  if (Number.isNaN(value)) throw new InvalidInput("Part of the expression is not a real number.");
+  if (!Number.isFinite(value)) throw new InvalidInput("Part of the expression is too large.");
   return value;
 }
 

@@ -49,11 +49,8 @@ function formatIn(timezone: string | undefined): Intl.DateTimeFormat {
       timeZoneName: "longOffset",
     });
   } catch (cause) {
-    throw new InvalidInput(
-      `There is no time zone ${JSON.stringify(timezone)}. Use an IANA name such as Europe/Berlin.`,
-      {
-        cause,
-      },
-    );
+    throw new InvalidInput(`Time zone ${JSON.stringify(timezone)} not found. Use an IANA name such as Europe/Berlin.`, {
+      cause,
+    });
   }
 }

@@ -72,7 +72,7 @@ async function rewritten(question: string, prompt: RagToolOptions["prompt"], con
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof LostRun) throw error;
-    context.progress(`the question was searched as it is: ${messageOf(error)}`);
+    context.progress(`the question was searched unchanged: ${messageOf(error)}`);
     return "";
   }
 }

@@ -31,7 +31,7 @@ export function createTaskCalls({ query, transaction }: Pick<Database, "query" |
     tools: taskTools,
     async call(caller, { tool: name, arguments: given, key, outside, signal }) {
       const tool = byName.get(name);
-      if (!tool) return errorResult(`There is no tool named ${JSON.stringify(name)}.`);
+      if (!tool) return errorResult(`Tool ${JSON.stringify(name)} not found.`);
       const { user_id: user, ...values } = given;
       // Whose tasks they are is known already; a model that writes it may only agree.
       if (user !== undefined && user !== caller.userId && user !== caller.name)

@@ -133,7 +133,7 @@ anyDatabase((databases) => {
     const { call } = await createCaller(database);
     for (const name of ["complete_task", "delete_task", "update_task"]) {
       const result = await call(name, { task_id: 2_147_483_647, ...(name === "update_task" && { title: "x" }) });
-      const content = "There is no task 2147483647. list_tasks shows the tasks there are.";
+      const content = "Task 2147483647 not found. list_tasks shows the tasks there are.";
       assert.deepEqual(result, { content, isError: true });
     }
   });

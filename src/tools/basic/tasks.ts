@@ -129,5 +129,5 @@ function describeTask(task: TaskRecord) {
 }
 
 function noSuchTask(id: number) {
-  return errorResult(`There is no task ${id}. list_tasks shows the tasks there are.`);
+  return errorResult(`Task ${id} not found. list_tasks shows the tasks there are.`);
 }

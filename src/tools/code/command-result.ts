@@ -38,7 +38,7 @@ export function stoppedText(
 
 /** Who wrote too much hears what is gone of it. */
 function fullText(full: SandboxResult["full"]): string {
-  if (!full) return "[ERROR: Too much was written to the folder for what is temporary]";
+  if (!full) return "[ERROR: Too much was written to the temporary folder]";
   const named = (change: FileChange["change"]) => {
     const paths = full.lost.filter((file) => file.change === change).map(({ path }) => path);
     const more = paths.length > mostFilesNamed ? ` and ${paths.length - mostFilesNamed} more` : "";
@@ -47,9 +47,9 @@ function fullText(full: SandboxResult["full"]): string {
   const [removed, cut] = [named("removed"), named("changed")];
   const parts = [
     `Stopped, since ${full.words}`,
-    ...(removed === "" ? [] : [`Of what was written last, this was removed: ${removed}`]),
-    ...(cut === "" ? [] : [`Cut back to what they were before: ${cut}`]),
-    "Remove what is not needed (rm works)",
+    ...(removed === "" ? [] : [`Removed, newest first: ${removed}`]),
+    ...(cut === "" ? [] : [`Cut back to their earlier length: ${cut}`]),
+    "Remove files that you don't need (rm works)",
   ];
   return `[ERROR: ${parts.join(". ")}]`;
 }

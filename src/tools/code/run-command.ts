@@ -37,7 +37,7 @@ export type CommandOutcome = Pick<SandboxResult, "end" | "exitCode" | "durationM
 
 /** For descriptions of tools. */
 export function networkText({ hosts }: Pick<CodePlace, "hosts">): string {
-  return hosts.length === 0 ? "There is no network." : `Of the network only this is reached: ${hosts.join(", ")}.`;
+  return hosts.length === 0 ? "Network access is disabled." : `Only these hosts can be reached: ${hosts.join(", ")}.`;
 }
 
 /** Of a long output so much is kept in a file. */

@@ -121,15 +121,18 @@ suite("run_python", { skip: opened ? false : "no bubblewrap" }, () => {
   test("without Python it says what to install", async () => {
     const python = createPythonSource(place.sandbox, { searchPath: "/nowhere" });
     const without = runPythonTool({ ...place, python });
-    const refusal = /There is no Python here: there is no python3 .*sandbox\.python/;
+    const refusal = /Python is not available: python3\S* is not installed.*sandbox\.python/;
     await assert.rejects(without.execute({ code: "1" }, context()), refusal);
   });
 
   test("the description says which Python there is, as soon as that is known", async () => {
     const python = createPythonSource(place.sandbox, { searchPath: "/usr/bin" });
     const tool = runPythonTool({ ...place, python });
-    assert.match(tool.description, /There is no network\.$/);
+    assert.match(tool.description, /Network access is disabled\.$/);
     await python.state();
-    assert.match(tool.description, /There is no network\. Python 3\.\d+\.\d+(, without further packages| with .*)\.$/);
+    assert.match(
+      tool.description,
+      /Network access is disabled\. Python 3\.\d+\.\d+(, without further packages| with .*)\.$/,
+    );
   });
 });

@@ -128,8 +128,8 @@ test("the same arguments have the same normal form", () => {
 
 test("an unknown tool is answered with near names, else with those there are", () => {
   const tools = [createTool(), createTool({ name: "add_task" })];
-  assert.match(unknownTool("addTask", tools).content, /no tool named "addTask"\. Did you mean add_task\?/);
-  assert.match(unknownTool("send_mail", tools).content, /There are: note, add_task\./);
+  assert.match(unknownTool("addTask", tools).content, /Tool "addTask" not found\. Did you mean add_task\?/);
+  assert.match(unknownTool("send_mail", tools).content, /Available: note, add_task\./);
   assert.match(unknownTool("x", []).content, /You have no tools/);
   assert.equal(unknownTool("x", []).isError, true);
 });

@@ -67,9 +67,9 @@ export function unknownTool(name: string, tools: readonly Tool[]): ToolResult {
     near.length > 0
       ? `Did you mean ${near.join(" or ")}?`
       : names.length > 0
-        ? `There are: ${names.slice(0, listedNames).join(", ")}${names.length > listedNames ? ", …" : ""}.`
+        ? `Available: ${names.slice(0, listedNames).join(", ")}${names.length > listedNames ? ", …" : ""}.`
         : "You have no tools.";
-  return errorResult(`There is no tool named ${JSON.stringify(name.slice(0, 100))}. ${hint}`);
+  return errorResult(`Tool ${JSON.stringify(name.slice(0, 100))} not found. ${hint}`);
 }
 
 /**

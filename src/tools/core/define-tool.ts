@@ -99,7 +99,7 @@ function toldResult(effect: Effect, value: unknown): ToolResult {
   try {
     return toToolResult(value);
   } catch (error) {
-    return { content: `It is done. What it gave back can't be shown: ${messageOf(error)}` };
+    return { content: `Done, but the result can't be shown: ${messageOf(error)}` };
   }
 }
 
@@ -121,7 +121,7 @@ function problemsOf(definition: ToolDefinition<z.ZodType>): string[] {
     problems.push("its timeoutMs must be above 0 and at most 24 hours");
   }
   if (definition.sameIntent && effect !== "write") problems.push("sameIntent is of writes only");
-  if (definition.runsCode && scope !== "sandbox") problems.push("what runs code must have the scope 'sandbox'");
+  if (definition.runsCode && scope !== "sandbox") problems.push("a tool that runs code must have the scope 'sandbox'");
   if (scope === "local") problems.push(...problemsOfLocal(definition));
   return problems;
 }

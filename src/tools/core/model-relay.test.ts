@@ -110,8 +110,8 @@ eachRunDatabase((suite) => {
   test("without the token nobody is answered, and what is wrong is told in the wire's words", async () => {
     const { service } = await during([asks, "Done."], async ({ socket, token }) => {
       const cases: [unknown, RelayedRequest, number, RegExp][] = [
-        [{ model: "any", messages }, {}, 401, /token is not known/],
-        [{ model: "any", messages }, { token: "x".repeat(64) }, 401, /token is not known/],
+        [{ model: "any", messages }, {}, 401, /token is not valid/],
+        [{ model: "any", messages }, { token: "x".repeat(64) }, 401, /token is not valid/],
         [{ model: "any" }, { token }, 400, /messages/],
         ["{", { token }, 400, /not JSON/],
         [`"${"x".repeat(9_000_000)}"`, { token }, 413, /at most/],

@@ -66,7 +66,7 @@ export function createModelRelay(wire: ChatWire): ModelRelay {
   /** Found by its hash in a table: how long that takes tells nothing about a token of 256 random bits. */
   function stepOf(authorization: string | undefined): ToolContext["step"] {
     const step = steps.get(/^Bearer (\S{1,100})$/.exec(authorization ?? "")?.[1] ?? "");
-    if (!step) throw new AccessDenied(401, "This token is not known here: it ends with the call that it was made for.");
+    if (!step) throw new AccessDenied(401, "This token is not valid: it expires with the call it was created for.");
     return step;
   }
   const admit: ModelRelay["admit"] = (authorization) => void stepOf(authorization);
@@ -141,7 +141,7 @@ async function serve(
   { admit, answer, signal }: RelayHandler & { readonly signal: AbortSignal },
 ): Promise<void> {
   const gone = new AbortController();
-  response.on("close", () => gone.abort(new Error("Nobody waits for this answer any more.")));
+  response.on("close", () => gone.abort(new Error("The caller disconnected.")));
   const { method = "", url = "", headers } = request;
   const read = await readJson(request, admit).catch((error: unknown) => ({ failed: failure(error) }));
   const answered =

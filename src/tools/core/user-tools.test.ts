@@ -125,7 +125,7 @@ test("files with problems are told, with their line where there is one, and the 
     /^e-twice\.ts: There is already a tool named good, from .*a-good\.ts/,
     /^f-built-in\.ts: There is already a tool named now, from built-in/,
     /^g-throws\.ts:3 no key/,
-    /^h-other\.ts: Its default export must return what defineTool made/,
+    /^h-other\.ts: The default export must return a tool made with defineTool/,
     /^i-import\.ts: Cannot find package 'no-such-package'/,
   ];
   assert.equal(told.length, expected.length, told.join("\n"));

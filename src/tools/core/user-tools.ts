@@ -89,7 +89,7 @@ async function loadFile(file: string): Promise<Tool[]> {
   const tools: unknown[] = Array.isArray(result) ? result : [result];
   const isMade = (tool: unknown): tool is Tool => made.has(tool);
   if (!tools.every(isMade)) {
-    throw new TypeError("Its default export must return what defineTool made, or an array of these.");
+    throw new TypeError("The default export must return a tool made with defineTool, or an array of tools.");
   }
   return tools;
 }

@@ -68,7 +68,7 @@ test("files are written and read with the words that agents know", async () => {
   assert.equal(await said("read_file", { path: "/workspace/src/fib.py" }), "print('ü')\n");
   assert.equal(
     await refused("read_file", { path: "fib.py" }),
-    "ERROR(read_file): There is no file fib.py in the workspace.",
+    "ERROR(read_file): File fib.py not found in the workspace.",
   );
   assert.match(await refused("write_file", { path: "../x", content: "" }), /^ERROR\(write_file\): .*outside/);
 });
@@ -77,7 +77,7 @@ test("of a long file a part is shown, with how to go on", async () => {
   const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index + 1}`);
   await workspace.write("long.txt", lines.join("\n") + "\n");
   const first = await said("read_file", { path: "long.txt" });
-  const [, shown = "", next = ""] = /\[Lines 1 to (\d+) of 20000. Go on with offset (\d+).\]$/.exec(first) ?? [];
+  const [, shown = "", next = ""] = /\[Lines 1 to (\d+) of 20000. Continue with offset (\d+).\]$/.exec(first) ?? [];
   assert.equal(Number(next), Number(shown) + 1);
   assert.ok(first.length < 51_000);
   assert.match(
@@ -88,7 +88,10 @@ test("of a long file a part is shown, with how to go on", async () => {
     await said("read_file", { path: "long.txt", offset: 19_999 }),
     "line 19999\nline 20000\n[Lines 19999 to 20000 of 20000.]",
   );
-  assert.match(await said("read_file", { path: "long.txt", offset: 20_001 }), /no line 20001: the file has 20000/);
+  assert.match(
+    await said("read_file", { path: "long.txt", offset: 20_001 }),
+    /Line 20001 does not exist: the file has 20000/,
+  );
   await workspace.write("one-line.json", "x".repeat(200_000));
   assert.match(await said("read_file", { path: "one-line.json" }), /Line 1 has 200000 characters; only its beginning/);
   await workspace.write("empty.txt", "");
@@ -157,7 +160,7 @@ test("names and lines are searched for a text or a pattern", async () => {
     "src/main.py:2: Total = 1",
   );
   assert.equal(await said("search_files", { query: "total", glob: "*.csv" }), "total.csv");
-  assert.match(await said("search_files", { query: "nowhere" }), /^\[Nothing in 3 files/);
+  assert.match(await said("search_files", { query: "nowhere" }), /^\[No matches in 3 files/);
   assert.match(
     await refused("search_files", { query: "(", regex: true }),
     /^ERROR\(search_files\): .*regular expression/,

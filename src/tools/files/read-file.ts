@@ -41,7 +41,8 @@ function partOf(text: string, { offset, limit }: { readonly offset: number; read
   const lines = text.split("\n");
   // What ends with a newline has no further line after it.
   if (lines.at(-1) === "") lines.pop();
-  if (offset > lines.length) return { part: "", note: `[There is no line ${offset}: the file has ${lines.length}.]` };
+  if (offset > lines.length)
+    return { part: "", note: `[Line ${offset} does not exist: the file has ${lines.length} lines.]` };
   const wanted = lines.slice(offset - 1, Math.min(lines.length, offset - 1 + limit));
   let [shown, characters] = [0, 0];
   while (shown < wanted.length && characters + wanted[shown]!.length < mostCharacters)
@@ -53,7 +54,7 @@ function partOf(text: string, { offset, limit }: { readonly offset: number; read
   }
   const last = offset - 1 + shown;
   const isAll = shown === lines.length;
-  const more = last < lines.length ? ` Go on with offset ${last + 1}.` : "";
+  const more = last < lines.length ? ` Continue with offset ${last + 1}.` : "";
   return {
     part: isAll ? text : wanted.slice(0, shown).join("\n"),
     note: isAll ? "" : `[Lines ${offset} to ${last} of ${lines.length}.${more}]`,

@@ -69,7 +69,7 @@ async function search(workspace: Workspace, lines: LineSearch, { path, glob }: S
     }
   }
   const notes = [
-    found.length === 0 ? `Nothing in ${files.length} files.` : "",
+    found.length === 0 ? `No matches in ${files.length} files.` : "",
     found.length >= mostMatches ? `Only the first ${mostMatches} are shown.` : "",
     notSearched > 0 ? `${notSearched} files are too large and were not searched.` : "",
     more ? `Only the first ${mostFiles} entries were looked at.` : "",

@@ -96,7 +96,7 @@ test("a login that ends while the server is at work leaves a write in doubt", as
   );
   const { content, uncertain } = await mcp.call("raw_send");
   assert.equal(uncertain, true, content);
-  assert.match(content, /It is not known whether raw did send: its answer could not be read: the login has ended/);
+  assert.match(content, /The outcome of send at raw is unknown: its answer could not be read: the login has ended/);
   await brokenOff.promise;
   assert.equal(raw.seen.filter(isCall).length, 1);
 });

@@ -63,7 +63,7 @@ export async function callServerTool(tool: McpToolEntry, input: unknown, options
   if (!isWrite) return errorResult(`${server} gave no answer to ${tool.name}: ${outcome.reason}`);
   return {
     ...errorResult(
-      `It is not known whether ${server} did ${tool.name}: ${outcome.reason}. Look before you do it again.`,
+      `The outcome of ${tool.name} at ${server} is unknown: ${outcome.reason}. Check before you repeat it.`,
     ),
     uncertain: true,
   };
@@ -82,7 +82,7 @@ async function resumed(tool: McpToolEntry, options: CallOptions): Promise<CallAt
   call.answer(elicitationAnswerOf(context.answers.at(-1)!));
   const outcome = await attend(call, options);
   if (!call.wentOn || outcome.kind !== "answer" || outcome.result.ask) return outcome;
-  const content = `The answer came too late: ${server} went on with ${tool.name} without it.\n${outcome.result.content}`;
+  const content = `The answer came too late: ${server} continued ${tool.name} without it.\n${outcome.result.content}`;
   return { kind: "answer", result: { ...outcome.result, content } };
 }
 
@@ -201,7 +201,7 @@ async function explainMissing(
   if (listed.has(tool.name)) return result;
   const near = similarNames(tool.name, [...listed.keys()]);
   const hint = near.length > 0 ? ` Near to it: ${near.join(", ")}.` : "";
-  return errorResult(`${server} has no tool ${tool.name} any more; its tools were listed anew.${hint}`);
+  return errorResult(`${server} no longer has the tool ${tool.name}; its tools were listed again.${hint}`);
 }
 
 /** A call in the client's own way, which repeats arguments in headers. No server asks in the middle of it. */

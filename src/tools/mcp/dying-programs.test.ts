@@ -52,7 +52,7 @@ test("a program that ends after its effect and before its answer leaves the writ
   const { mcp, calls, pids } = start();
   const result = await mcp.call("own_send");
   assert.equal(result.uncertain, true);
-  assert.match(result.content, /It is not known whether own did send: .*Look before you do it again/);
+  assert.match(result.content, /The outcome of send at own is unknown: .*Check before you repeat it/);
   assert.deepEqual(await mcp.call("own_stay"), { content: "stayed" });
   assert.deepEqual(calls(), ["send", "stay"]);
   assert.equal(pids().length, 2);

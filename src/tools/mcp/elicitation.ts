@@ -53,7 +53,7 @@ export function questionIn(answer: unknown): ToolResult | undefined {
   for (const [key, { method, params }] of Object.entries(inputRequests)) {
     const form = formSchema.safeParse(params);
     if (method !== "elicitation/create" || !form.success)
-      return errorResult(`The tool asks for ${method}, which can't be given to it here. Nothing was done.`);
+      return errorResult(`The tool asks for ${method}, which is not supported here. Nothing was done.`);
     open.push({ key, message: form.data.message, schema: form.data.requestedSchema });
   }
   if (open.length === 0) return errorResult("The tool asks to be called again without saying what it needs.");

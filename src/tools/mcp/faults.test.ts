@@ -45,7 +45,7 @@ test("a server that dies in mid-call: a read is made once more, a write is in do
   const written = await mcp.call("raw_send");
   assert.equal(callsTo(raw), 3);
   assert.equal(written.uncertain, true);
-  assert.match(written.content, /It is not known whether raw did send: .*connection/);
+  assert.match(written.content, /The outcome of send at raw is unknown: .*connection/);
 });
 
 test("a stream of events that breaks off fails at once, not at the time-out", async () => {
@@ -188,7 +188,7 @@ test("a tool that was renamed since it was listed: the model is told the new one
   const { content, isError, uncertain } = await mcp.call("raw_send");
   assert.equal(isError, true);
   assert.equal(uncertain, undefined);
-  assert.match(content, /raw has no tool send any more; its tools were listed anew\. Near to it: send_mail\./);
+  assert.match(content, /raw no longer has the tool send; its tools were listed again\. Near to it: send_mail\./);
   assert.deepEqual(await mcp.call("raw_send_mail"), { content: "sent" });
 });
 

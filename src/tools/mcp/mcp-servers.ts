@@ -158,7 +158,7 @@ export function createMcpServers(options: McpOptions): McpServers {
     },
     named(name) {
       const server = servers.get(name);
-      if (!server) throw new NotFound(`There is no MCP server "${name}".`);
+      if (!server) throw new NotFound(`MCP server "${name}" not found.`);
       return { name, config: server.config };
     },
     renew: async (name, user) => servers.get(name)?.renew?.(user),

@@ -142,6 +142,6 @@ test("a server of the current protocol: structured content, a person's answer to
   for (let n = 0; n < 10; n++) await mcp.tool("shop_order");
   assert.equal(server.requests(), before, "the tools are in memory");
   server.rename("buy");
-  assert.match((await mcp.call("shop_order", { what: "tea" })).content, /no tool order any more/);
+  assert.match((await mcp.call("shop_order", { what: "tea" })).content, /no longer has the tool order/);
   await mcp.tool("shop_buy");
 });

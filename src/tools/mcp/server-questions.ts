@@ -166,7 +166,7 @@ export class OpenCalls<Outcome> {
     if (!form.success) throw new Error("Only forms can be put to a person here.");
     const [call, other] = [...this.calls].filter(({ isAsking }) => !isAsking);
     if (!call) throw new Error("No call is open that could ask.");
-    if (other) throw new Error("Several calls are open; it can't be told which of them asks, so nobody is asked.");
+    if (other) throw new Error("Several calls are open and it is unclear which one asks, so nobody is asked.");
     return call.ask({ text: form.data.message, schema: form.data.requestedSchema });
   }
 }

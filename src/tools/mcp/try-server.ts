@@ -26,7 +26,7 @@ export async function tryServer(
     now = await state();
     if (!isSettled()) await delay(lookEveryMs);
   }
-  if (!now) throw new NotFound(`There is no MCP server "${name}".`);
+  if (!now) throw new NotFound(`MCP server "${name}" not found.`);
   const tools = servers.sources.find((source) => source.name === name)?.tools(caller) ?? [];
   return {
     server: now,

@@ -117,7 +117,7 @@ suite("ppt_maker", { skip: place ? false : "no bubblewrap" }, () => {
     const result = await make({ instructions: "a", name: "My deck" }, at, { chromium: "/nowhere/chromium" });
     assert.equal(result.isError, undefined);
     assert.deepEqual(made(result), ["slides/my-deck.html made", "slides/my-deck.md made"]);
-    assert.match(result.content, /Not made: PDF\. There is no Chromium here: apt-get install chromium/);
+    assert.match(result.content, /Not made: PDF\. Chromium is not installed: apt-get install chromium/);
     assert.match(result.content, /Not made: PPTX\./);
   });
 

@@ -155,7 +155,7 @@ async function convertAll(
     for (const format of wanted.formats) {
       const why =
         format !== "html" && marp.chromium === undefined
-          ? `There is no Chromium here: ${chromiumInstall}`
+          ? `Chromium is not installed: ${chromiumInstall}`
           : await make(`${wanted.name}.${format}`);
       if (why !== undefined) notMade.set(format, why);
     }

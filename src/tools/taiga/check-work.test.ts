@@ -40,16 +40,16 @@ test("what is not there, or is another project's, is told before", async () => {
   const { id: user_story_id } = server.state.story("Import the list of customers");
   const { id: sprintOfSite } = server.state.world.milestones.find(({ name }) => name === "sprint 6")!;
   for (const [name, given, reason] of [
-    ["taiga_create_user_story", { subject, milestone_id: 999 }, /no such thing/],
+    ["taiga_create_user_story", { subject, milestone_id: 999 }, /not found/],
     ["taiga_create_user_story", { subject, milestone_id: sprintOfSite }, /not in this project/],
     ["taiga_create_user_story", { subject, milestone_id: "new:1" }, /new:1 is no sprint/],
-    ["taiga_create_user_story", { subject, status: "Someday" }, /no status "Someday".*Ready/],
+    ["taiga_create_user_story", { subject, status: "Someday" }, /Status "Someday" not found.*Ready/],
     ["taiga_create_user_story", { subject, assigned_to: "nobody" }, /No member/],
-    ["taiga_create_task", { subject, user_story_id: 999 }, /no such thing/],
+    ["taiga_create_task", { subject, user_story_id: 999 }, /not found/],
     ["taiga_create_task", { subject, user_story_id: foreign }, /not in this project/],
-    ["taiga_update_user_story", { user_story_id }, /Nothing to change/],
-    ["taiga_update_task", { task_id: 999, subject }, /no such thing/],
-    ["taiga_delete_task", { task_id: 999 }, /no such thing/],
+    ["taiga_update_user_story", { user_story_id }, /No changes given/],
+    ["taiga_update_task", { task_id: 999, subject }, /not found/],
+    ["taiga_delete_task", { task_id: 999 }, /not found/],
   ] as const)
     assert.match((await desk.check(name, given)) ?? "", reason, `${name} ${JSON.stringify(given)}`);
 });

@@ -81,10 +81,7 @@ export function createTaigaClient(url: string, fetch: GuardedFetch["fetch"]): Ta
       const seconds = Number(answer.headers.get("x-throttle-wait-seconds") ?? answer.headers.get("retry-after") ?? 1);
       const ms = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 1000;
       if (waited + ms > longestThrottleMs)
-        throw new TaigaFailure(
-          429,
-          `Taiga takes no more requests for ${Math.ceil(ms / 1000)} seconds; nothing was done.`,
-        );
+        throw new TaigaFailure(429, `Taiga accepts no requests for ${Math.ceil(ms / 1000)} seconds; nothing was done.`);
       waited += ms;
       await sleep(ms, undefined, { signal: request.signal });
     }

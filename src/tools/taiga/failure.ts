@@ -66,7 +66,7 @@ const wordsOf: Readonly<Record<number, string>> = {
   400: "the request is not valid",
   401: "the login is not valid, or not any more",
   403: "you may not do this",
-  404: "there is no such thing, or you may not see it",
+  404: "not found, or you don't have access",
   429: "too many requests",
   451: "the project is blocked, nothing can be changed in it",
 };

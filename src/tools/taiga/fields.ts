@@ -54,7 +54,7 @@ function statusNamed(statuses: readonly TaigaStatus[], name: string): number {
   const found = statuses.find((status) => status.name.toLowerCase() === wanted || status.slug === wanted);
   if (found) return found.id;
   const names = statuses.map((status) => status.name).join(", ");
-  throw new TaigaFailure(0, `There is no status ${JSON.stringify(name)}. There are: ${names}.`);
+  throw new TaigaFailure(0, `Status ${JSON.stringify(name)} not found. Available: ${names}.`);
 }
 
 function memberNamed({ members }: TaigaProject, username: string): number {
@@ -66,6 +66,6 @@ function memberNamed({ members }: TaigaProject, username: string): number {
   const names = members.map((member) => member.username).join(", ");
   throw new TaigaFailure(
     0,
-    `${found.length > 1 ? "Several members are" : "No member is"} called ${JSON.stringify(username)}. There are: ${names}.`,
+    `${found.length > 1 ? "Several members are" : "No member is"} called ${JSON.stringify(username)}. Available: ${names}.`,
   );
 }

@@ -39,14 +39,14 @@ async function findByName(
   const [only] = fitting;
   if (!only) {
     const names = all.slice(0, 30).map((milestone) => milestone.name);
-    const known = names.length > 0 ? `There are: ${names.join(", ")}.` : "The project has no sprints that you may see.";
-    return { content: `There is no sprint named ${JSON.stringify(name)}. ${known}`, isError: true };
+    const known = names.length > 0 ? `Available: ${names.join(", ")}.` : "The project has no sprints that you may see.";
+    return { content: `Sprint ${JSON.stringify(name)} not found. ${known}`, isError: true };
   }
   if (fitting.length === 1) return shownMilestone(only);
   const choices = new Map(fitting.slice(0, 20).map((milestone) => [choiceOf(milestone), milestone]));
   const answer = answers.at(-1);
   if (answer?.decision === "decline")
-    return { content: `Several sprints fit ${JSON.stringify(name)}, and nobody said which is meant.`, isError: true };
+    return { content: `Several sprints match ${JSON.stringify(name)}, and none was chosen.`, isError: true };
   const chosen = choices.get(answer?.text ?? "");
   if (chosen) return shownMilestone(chosen);
   return { content: "", ask: { text: `Which sprint is meant by "${name}"?`, choices: [...choices.keys()] } };

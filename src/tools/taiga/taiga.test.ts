@@ -43,7 +43,7 @@ describe("reading", () => {
     assert.equal(json(await find("6"))["id"], six["id"]);
     assert.equal((await find("Sprint")).ask?.choices?.length, 3);
     const none = await find("Sprint 60");
-    assert.match(none.content, /no sprint named "Sprint 60".*Sprint 6/);
+    assert.match(none.content, /Sprint "Sprint 60" not found.*Sprint 6/);
     assert.equal(none.isError, true);
   });
 
@@ -115,7 +115,7 @@ describe("writing", () => {
   test("what the project does not have is told with what it has", async () => {
     const { call } = await desk();
     const make = async (given: object) => (await call("taiga_create_user_story", { subject: "x", ...given })).content;
-    assert.match(await make({ status: "Doing" }), /no status "Doing".*New, Ready/);
+    assert.match(await make({ status: "Doing" }), /Status "Doing" not found.*New, Ready/);
     assert.match(await make({ assigned_to: "zoe" }), /No member is called "zoe".*bruno/);
     assert.match(await make({ milestone_id: "new:1" }), /only planned/);
     assert.match(await make({ milestone_id: 999 }), /Taiga: the request is not valid \(400\): milestone/);
@@ -258,7 +258,7 @@ describe("throttling", () => {
     server.fail({ method: "POST" }, { kind: "throttled", seconds: 90 });
     assert.match(
       (await call("taiga_create_user_story", { subject: "Hasty" })).content,
-      /no more requests for 90 seconds/,
+      /accepts no requests for 90 seconds/,
     );
     assert.deepEqual(server.state.counts(), { Patient: 1 });
   });

@@ -68,7 +68,7 @@ function toWire(
 
 function changesIn(desk: ProjectSession, kind: WorkKind, given: WorkToolInput): WireFields {
   const fields = toWire(desk, kind, given);
-  if (Object.keys(fields).length === 0) throw new TaigaFailure(0, "Nothing to change was given.");
+  if (Object.keys(fields).length === 0) throw new TaigaFailure(0, "No changes given.");
   return fields;
 }
 

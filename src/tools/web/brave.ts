@@ -63,7 +63,7 @@ export function brave({ baseUrl, apiKey, country, language, ...asking }: BraveOp
 
 function advice({ status, headers, body }: ProviderRefusal): string | undefined {
   if (status === 401 || status === 403 || body.includes("SUBSCRIPTION_TOKEN_INVALID"))
-    return "its key is not valid: set BRAVE_API_KEY (websearch.brave.apiKey) anew";
+    return "its key is not valid: update BRAVE_API_KEY (websearch.brave.apiKey)";
   if (status === 429)
     // For each window of its plan one: the second, the month.
     return /,\s*0\b/.test(String(headers["x-ratelimit-remaining"]))

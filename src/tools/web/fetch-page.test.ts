@@ -104,16 +104,16 @@ test("packed pages, other charsets, JSON", async () => {
 const refused: [string, RegExp, string?][] = [
   ["/to-private", /127\.0\.0\.2 is not on the public internet/, "address_refused"],
   ["/to-metadata", /169\.254\.169\.254 is not on the public internet/, "address_refused"],
-  ["/to-file", /no page of the web/],
+  ["/to-file", /not a web page/],
   ["/loop", /redirects more than 5 times/, "too_many_redirects"],
   ["/bomb", /more than 2000000 bytes/, "answer_too_large"],
   ["/endless", /more than 2000000 bytes/, "answer_too_large"],
   ["/broken-gzip", /damaged/],
   ["/deep", /elements within one another/],
   ["/empty", /has no text; it may be made by scripts/, "no_text"],
-  ["/picture", /no text but a file \(image\/png\)/, "no_text"],
+  ["/picture", /returned a file without text \(image\/png\)/, "no_text"],
   ["/no", /HTTP 403: the page is not for everybody/, "page_refused"],
-  ["/nothing", /HTTP 404: there is no such page/, "page_refused"],
+  ["/nothing", /HTTP 404: page not found/, "page_refused"],
 ];
 for (const [path, message, code] of refused)
   test(`${path}: ${message.source}`, () =>
@@ -129,7 +129,7 @@ test("addresses of one's own networks and what is no address", async () => {
   for (const url of [`${site}/land/river`, `http://localhost:${port}/`, "http://[::1]/", "http://10.0.0.1/"])
     await assert.rejects(open(url, never), { code: "address_refused" });
   for (const url of ["ftp://a.example/", "a.example", "https://user:secret@a.example/", "javascript:1"])
-    await assert.rejects(open(url, never), /no address of a web page/);
+    await assert.rejects(open(url, never), /not the address of a web page/);
 });
 
 test("a host that is named is read at 80 and 443 or the port it is named with, and nowhere else", async () => {

@@ -40,9 +40,9 @@ function partOf({ url, title = url, text, links, cut }: WebPage, from: number): 
     return { content: `The page has ${text.length} characters; there are none from ${from} on.`, isError: true };
   const more =
     end < text.length
-      ? `\n\n[The page goes on: ${text.length - end} more characters, from: ${end}]`
+      ? `\n\n[The page continues: ${text.length - end} more characters, from: ${end}]`
       : cut
-        ? "\n\n[The page is longer; the rest of it is not read]"
+        ? "\n\n[The page is longer; the rest is not read]"
         : "";
   const snippet = text.slice(0, snippetCharacters).replaceAll(/\s+/g, " ").toWellFormed();
   return {

@@ -100,7 +100,7 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
       throw error;
     });
     if (answer.status >= 500)
-      throw new Unavailable(`${host} can't say now what may be read there (robots.txt: HTTP ${answer.status}).`, {
+      throw new Unavailable(`${host} currently can't serve its robots.txt (HTTP ${answer.status}).`, {
         code: "robots_unknown",
       });
     const text = answer.status === 200 ? answer.body.toString() : "";
@@ -143,7 +143,7 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
       if (typeof found !== "string") return found;
       const next = URL.parse(found, url);
       const address = next && webAddress(next.href);
-      if (!address) throw new InvalidInput(`${new URL(url).host} leads to what is no page of the web.`);
+      if (!address) throw new InvalidInput(`${new URL(url).host} redirects to an address that is not a web page.`);
       url = address;
     }
     throw new Unavailable(`${new URL(first).host} redirects more than ${mostRedirects} times.`, {
@@ -154,7 +154,9 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
   return async (given, signal) => {
     const address = webAddress(given);
     if (address === undefined)
-      throw new InvalidInput("This is no address of a web page: it begins with https://, and holds no password.");
+      throw new InvalidInput(
+        "This is not the address of a web page: it must start with https:// and contain no password.",
+      );
     const known = pages.get(address);
     if (known) return known;
     const page = await load(address, signal);
@@ -164,7 +166,7 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
 }
 
 function meaningOf(status: number): string {
-  if (status === 404 || status === 410) return ": there is no such page";
+  if (status === 404 || status === 410) return ": page not found";
   if (status === 401 || status === 403) return ": the page is not for everybody, or not for programs";
   if (status === 429) return ": it was asked too often";
   return "";
@@ -182,7 +184,7 @@ async function readAnswer(
     signal,
   });
   if (["image", "archive", "binary"].includes(parsed.kind))
-    throw new InvalidInput(`At ${host} there is no text but a file (${parsed.mediaType}).`, { code: "no_text" });
+    throw new InvalidInput(`${host} returned a file without text (${parsed.mediaType}).`, { code: "no_text" });
   const between = parsed.sections.some(({ page }) => page !== undefined) ? "\n\n" : "\n";
   const whole = parsed.sections.map(({ text }) => text).join(between);
   const { text, links } = withWholeLinks(whole.replaceAll(/\n{3,}/g, "\n\n").trim(), url);
@@ -222,7 +224,7 @@ async function unpacked(
   const name = coding.trim().toLowerCase();
   if (name === "" || name === "identity" || body.length === 0) return body;
   const decode = decoders[name];
-  if (!decode) throw new Unavailable(`${host} packs its answer in a way that is not known (${name.slice(0, 50)}).`);
+  if (!decode) throw new Unavailable(`${host} uses an unknown content encoding (${name.slice(0, 50)}).`);
   try {
     return await decode(body, { maxOutputLength: maxBytes });
   } catch (cause) {

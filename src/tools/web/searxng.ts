@@ -55,9 +55,8 @@ function engineText(entry: unknown): string {
 
 function advice({ status }: ProviderRefusal): string | undefined {
   if (status === 403) return "its JSON format is not enabled: add json to search.formats in its settings.yml";
-  if (status === 429)
-    return "its limiter holds this server back: let it through there (limiter.toml), or try again later";
+  if (status === 429) return "its limiter blocks this server: allow it in limiter.toml, or try again later";
   if (status === 404 || (status >= 300 && status < 400))
-    return "there is no SearXNG at this address: set websearch.searxng.url to where its start page is";
+    return "no SearXNG answers at this address: set websearch.searxng.url to the address of its start page";
   return status >= 500 ? "it has a fault of its own; its log says more" : undefined;
 }

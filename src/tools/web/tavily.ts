@@ -54,8 +54,7 @@ export function tavily({ baseUrl, apiKey, depth, ...asking }: TavilyOptions): Se
 }
 
 function advice({ status }: ProviderRefusal): string | undefined {
-  if (status === 401 || status === 403)
-    return "its key is not valid: set TAVILY_API_KEY (websearch.tavily.apiKey) anew";
+  if (status === 401 || status === 403) return "its key is not valid: update TAVILY_API_KEY (websearch.tavily.apiKey)";
   if (status === 429) return "too many searches at once; try again in a minute";
   if (status === 432) return "the searches of its plan are used up; the next month or a larger plan brings more";
   if (status === 433) return "the limit for paid searches that was set at Tavily is reached; raise it there";

@@ -225,7 +225,7 @@ anyDatabase((databases) => {
     await start([make, [{ finish: "filter" }], [{ text: "Half an ans" }, { finish: "length" }]]);
     const refused = await run();
     assert.deepEqual([refused.status, refused.answer.stop_reason], [200, "end"]);
-    assert.deepEqual(refused.answer.warnings, ["The model refused to go on."]);
+    assert.deepEqual(refused.answer.warnings, ["The model refused to continue."]);
     assert.match(refused.answer.summary, /^created user story #\d+: First$/);
     const cut = await run();
     assert.deepEqual([cut.answer.summary, cut.answer.warnings.length], ["Half an ans", 1]);
@@ -342,7 +342,7 @@ anyDatabase((databases) => {
     taiga.state.setPermissions("acme-app", "back", ["view_project", "view_us"]);
     open();
     const { answer } = await going;
-    assert.match(answer.warnings[0] ?? "", /You may not use taiga_create_user_story here any more: it needs add_us/);
+    assert.match(answer.warnings[0] ?? "", /You no longer have permission .*taiga_create_user_story: it needs add_us/);
     assert.equal(taiga.state.writes.length, 0);
   });
 
@@ -374,7 +374,7 @@ anyDatabase((databases) => {
     await start(gullible);
     const without = await run({}, tokenOf("carla"));
     assert.equal(without.answer.artifacts.length, 0);
-    assert.match(without.answer.warnings.join(), /no tool named "taiga_delete_user_story"/);
+    assert.match(without.answer.warnings.join(), /Tool "taiga_delete_user_story" not found/);
     assert.equal(taiga.state.world.stories.length, before);
     assert.equal(taiga.state.writes.length, 0);
   });

@@ -117,8 +117,8 @@ anyDatabase((databases) => {
       ["taiga.delete_user_story"],
     );
     const warnings = shown.warnings.join("\n");
-    assert.match(warnings, /Nothing that is planned is called new:7/);
-    assert.match(warnings, /There is no status "Someday"/);
+    assert.match(warnings, /No planned write is called new:7/);
+    assert.match(warnings, /Status "Someday" not found/);
     assert.match(warnings, new RegExp(`The user story ${story} is deleted before, by new:2`));
     assert.deepEqual(taiga.state.writes, []);
     const done = await answer(shown, "Do exactly this");
@@ -159,7 +159,7 @@ anyDatabase((databases) => {
     const writes = shown.planned!.map(({ id, arguments: given }) => ({ id, arguments: given }));
     for (const [chosen, why] of [
       [writes.slice(1), /new:4 needs new:1/],
-      [[...writes, { id: "new:77", arguments: {} }], /nothing that is planned is called new:77/],
+      [[...writes, { id: "new:77", arguments: {} }], /no planned write is called new:77/],
       [[writes[0], writes[0]], /twice/],
       [[], /at least one/],
       [[{ id: "new:1", arguments: { subject: "" } }], /^new:1: .*subject/s],

@@ -18,7 +18,7 @@ export type OutcomeReader = {
 const mostWarnings = 50;
 /** By why a model stopped. */
 const unfinishedAnswers: Readonly<Record<string, string>> = {
-  filter: "The model refused to go on.",
+  filter: "The model refused to continue.",
   length: "The model's answer was cut off at its length limit.",
 } satisfies Partial<Record<FinishReason, string>>;
 const dataSchema = z.looseObject({ artifact: artifactSchema.optional(), planned: plannedSchema.optional() });

@@ -286,7 +286,7 @@ test("a server that stops says so to a stream, and the run goes on", async () =>
   const run = response.headers.get("x-colloquy-run")!;
   const reading = response.text();
   await leaving.close();
-  assert.match(await reading, new RegExp(`"error":\\{"message":"The server stops\\. Run ${run} goes on`));
+  assert.match(await reading, new RegExp(`"error":\\{"message":"The server is stopping\\. Run ${run} continues`));
   gate.resolve();
   await ended(run);
 });

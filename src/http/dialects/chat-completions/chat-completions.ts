@@ -124,7 +124,7 @@ export const chatCompletions = endpoint({
 function unknownModel(name: string, { services }: EndpointCall): NotFound {
   const known = [...services.agents.list(), ...services.models.list()].map((entry) => entry.id);
   return new NotFound(
-    `There is no model or agent ${JSON.stringify(name.slice(0, 100))}. There are: ${known.join(", ")}.`,
+    `Model or agent ${JSON.stringify(name.slice(0, 100))} not found. Available: ${known.join(", ")}.`,
     {
       code: "model_not_found",
       param: "model",

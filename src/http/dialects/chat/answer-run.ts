@@ -67,7 +67,7 @@ export function streamRun(call: EndpointCall, place: FollowedStart): undefined {
     },
     error(error) {
       request.log.error({ err: error }, "a run could not be followed: " + messageOf(error));
-      stream.end(message.fail("The run could not be followed; it goes on."));
+      stream.end(message.fail("The stream was interrupted; the run continues."));
     },
     drained: stream.drained,
   });

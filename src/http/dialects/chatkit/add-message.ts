@@ -110,7 +110,7 @@ function agentFor(call: EndpointCall, asked: string | undefined, threads: string
 function checkedChoice({ services }: EndpointCall, choice: { readonly name: string }, metadata: Metadata) {
   const known = [...services.tools.list(), ...(metadata.client_tools ?? [])];
   if (known.some(({ name }) => name === choice.name)) return choice;
-  throw new InvalidInput(`params.input.inference_options.tool_choice: there is no tool ${choice.name.slice(0, 100)}`, {
+  throw new InvalidInput(`params.input.inference_options.tool_choice: tool ${choice.name.slice(0, 100)} not found`, {
     param: "params.input.inference_options.tool_choice",
   });
 }

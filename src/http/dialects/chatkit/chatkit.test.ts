@@ -124,7 +124,7 @@ anyDatabase((databases) => {
     const choosing = input("x", { inference_options: { tool_choice: { id: "none" } } });
     assert.match(
       await chatkit.refused({ type: "threads.create", params: { input: choosing } }),
-      /^400 .*there is no tool none/,
+      /^400 .*tool none not found/,
     );
     await (
       await chatkit.post({

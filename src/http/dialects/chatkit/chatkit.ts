@@ -148,7 +148,7 @@ async function act(
   const { id } = await services.runs.getThread(caller, threadIdFrom(params.thread_id));
   if (params.action.type !== "colloquy.cancel")
     throw new InvalidInput(
-      `params.action.type: there is no action ${params.action.type.slice(0, 100)}; there is colloquy.cancel`,
+      `params.action.type: action ${params.action.type.slice(0, 100)} not found; the only action is colloquy.cancel`,
       {
         code: "unknown_action",
         param: "params.action.type",
@@ -157,7 +157,7 @@ async function act(
   const runs = await services.runs.list(caller, { threadId: id, limit: 100 });
   const live = runs.filter(({ status }) => !isEnded(status));
   for (const run of live) await services.runs.cancel(caller, run.id);
-  return live.length === 0 ? "There is nothing to stop." : "The run was stopped.";
+  return live.length === 0 ? "No live run to stop." : "The run was stopped.";
 }
 
 /** Tells a run until it ends or waits. A closed connection ends the telling, never the run. */
@@ -188,7 +188,7 @@ function streamRun({ request, reply, services, streams }: EndpointCall, { first,
     },
     error(error) {
       request.log.error({ err: error }, "a run could not be followed: " + messageOf(error));
-      stream.end(errorText("The run could not be followed; it goes on."));
+      stream.end(errorText("The stream was interrupted; the run continues."));
     },
     drained: stream.drained,
   });

@@ -54,7 +54,7 @@ export function streamConversation(call: EndpointCall, started: RunStart, conver
     },
     error(error) {
       request.log.error({ err: error }, "a run could not be followed: " + messageOf(error));
-      stream.end(failure({ message: "The run could not be followed; it goes on." }));
+      stream.end(failure({ message: "The stream was interrupted; the run continues." }));
     },
     drained: stream.drained,
   });

@@ -95,7 +95,7 @@ async function newNumber({ services, caller }: EndpointCall, label: string, key:
 async function threadOf(call: EndpointCall, id: string, user: string | undefined): Promise<string> {
   const { services, caller } = call;
   const label = labelOf(call, user);
-  const unknown = new NotFound(`There is no conversation ${id}.`, { code: "conversation_not_found" });
+  const unknown = new NotFound(`Conversation ${id} not found.`, { code: "conversation_not_found" });
   if (id.startsWith("thr_") || isId(id)) {
     const threadId = threadIdFrom(id);
     const [session] = label === "" ? [] : await services.runs.findSessions(caller, { prefix: keyPrefix, threadId });

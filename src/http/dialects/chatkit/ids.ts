@@ -11,7 +11,7 @@ export function shownThreadId(id: string): string {
 /** The thread behind an id of this dialect; a native one will do too. Throws NotFound for what can't be one. */
 export function threadIdFrom(shown: string): string {
   const id = shown.startsWith("thr_") ? spread(shown.slice(4)) : shown.toLowerCase();
-  if (!isId(id)) throw new NotFound(`There is no thread ${shown.slice(0, 100)}.`, { code: "thread_not_found" });
+  if (!isId(id)) throw new NotFound(`Thread ${shown.slice(0, 100)} not found.`, { code: "thread_not_found" });
   return id;
 }
 

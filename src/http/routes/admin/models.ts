@@ -107,7 +107,7 @@ export const findModels = endpoint({
     baseUrl: z
       .url({ protocol: /^https?$/ })
       .max(2000)
-      .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not hold a name or password")
+      .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not contain a user name or password")
       .refine((url) => !isRefusedHost(url), refusedHost),
     apiKey: z.string().min(1).max(10_000).regex(headerValue, unsendable).optional(),
     headers: z

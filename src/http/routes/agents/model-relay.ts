@@ -55,7 +55,7 @@ function admit({ headers }: FastifyRequest, { relay }: Services): void {
 async function answerRelay({ request, reply, body, services }: EndpointCall): Promise<string> {
   if (!services.relay) throw new NotFound("This server relays no models.");
   const gone = new AbortController();
-  whenClosed(reply.raw, () => gone.abort(new Error("Nobody waits for this answer any more.")));
+  whenClosed(reply.raw, () => gone.abort(new Error("The caller disconnected.")));
   const answer = await services.relay.answer({
     method: request.method,
     path: pathOf(request),

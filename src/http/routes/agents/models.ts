@@ -55,7 +55,7 @@ function found(models: ModelRegistry, id: string): ModelCheck {
     return { model: models.get(id) };
   } catch (error) {
     // Which others there are is told to those who may name them.
-    return { reason: error instanceof NotFound ? `There is no model "${id}".` : messageOf(error) };
+    return { reason: error instanceof NotFound ? `Model "${id}" not found.` : messageOf(error) };
   }
 }
 

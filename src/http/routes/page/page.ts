@@ -108,7 +108,7 @@ function namedFile(name: string, summary: string, type: string): Endpoint {
     answers: { 200: { description: "The file", content: { [type]: { schema: z.string() } } }, 304: z.null() },
     handle({ request, reply, services }) {
       const file = services.page?.get(name);
-      if (!file) throw new NotFound("There is no page here, and no part of it.");
+      if (!file) throw new NotFound("Page not found.");
       reply.header("cache-control", "no-cache").header("content-security-policy", policy);
       return sendPageFile({ request, reply }, file);
     },

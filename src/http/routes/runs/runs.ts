@@ -68,7 +68,7 @@ export const startRun = endpoint({
     const { message, instead, again, ...rest } = body;
     const model = body.options?.model;
     if (model !== undefined && !services.models.has(model))
-      throw new NotFound(`There is no model "${model}" that you can use. GET /v1/models lists yours.`, {
+      throw new NotFound(`Model "${model}" not found. GET /v1/models lists the models you can use.`, {
         code: "model_not_found",
         param: "options.model",
       });

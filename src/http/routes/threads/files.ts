@@ -176,7 +176,7 @@ async function threadOf({ params, caller, request, services }: FileCall, { make 
   const found = await runs.findThread(caller, session);
   if (found !== undefined) return runs.threadOfFiles(caller, found);
   if (make) return (await runs.createSession(caller, { id: session })).threadId;
-  throw new NotFound(`There is no session ${JSON.stringify(session)}.`, { code: "thread_not_found" });
+  throw new NotFound(`Session ${JSON.stringify(session)} not found.`, { code: "thread_not_found" });
 }
 
 /** A thread that was deleted while files were written leaves none behind. */

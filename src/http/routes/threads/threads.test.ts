@@ -129,7 +129,7 @@ test("everybody is told how the models do; a chain does as the first of its memb
   );
   assert.equal((of("demo") as { demo?: boolean }).demo, true);
   // Not which others there are.
-  assert.equal((of("gone") as { reason?: string }).reason, 'There is no model "gone".');
+  assert.equal((of("gone") as { reason?: string }).reason, 'Model "gone" not found.');
 });
 
 test("threads are listed in both orders, from a place on", async () => {

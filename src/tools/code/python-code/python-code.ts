@@ -38,7 +38,7 @@ export async function runPythonCode(
   { code, timeoutSeconds }: { readonly code: string; readonly timeoutSeconds?: number | undefined },
 ): Promise<PythonOutcome> {
   const { here, problem } = await python.state();
-  if (!here) throw new Error(`There is no Python here: ${problem ?? "none was found"}. ${advice}`);
+  if (!here) throw new Error(`Python is not available: ${problem ?? "none was found"}. ${advice}`);
   const note = `.colloquy/python-${newId()}.json`;
   const outcome = await runCommand(place, context, {
     argv: [here.command, ...flags, "-c", runner, note],
@@ -50,7 +50,7 @@ export async function runPythonCode(
 }
 
 const advice =
-  "Whoever runs this server installs it (on Debian and Ubuntu: apt-get install python3), or names an interpreter or virtual " +
+  "The operator can install it (on Debian and Ubuntu: apt-get install python3), or set an interpreter or virtual  " +
   "environment as sandbox.python in its configuration.";
 
 /** Written by hostile code, for all we know. */

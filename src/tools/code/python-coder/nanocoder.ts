@@ -115,7 +115,7 @@ const nativeInstead = "tools.python_coder.mode: native (PYTHON_EXECUTOR_MODE) do
 
 /** Where it was looked for, and what to do. */
 export function nanocoderMissing(named: string | undefined): string {
-  const where = named === undefined ? "nanocoder is not in the PATH" : `There is no nanocoder at ${named}`;
+  const where = named === undefined ? "nanocoder is not in the PATH" : `nanocoder not found at ${named}`;
   return `${where}: install it (${install}), or name it as tools.python_coder.nanocoder (NANOCODER_PATH); ${nativeInstead}`;
 }
 

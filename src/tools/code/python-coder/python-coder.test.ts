@@ -132,7 +132,7 @@ suite("python_coder, nanocoder", { skip }, () => {
       run({ nanocoder: undefined }),
       /not in the PATH: install it \(npm install -g @nanocollective\/nanocoder@/,
     );
-    await assert.rejects(run({ nanocoder: "/nowhere/nanocoder" }), /There is no nanocoder at \/nowhere\/nanocoder/);
+    await assert.rejects(run({ nanocoder: "/nowhere/nanocoder" }), /nanocoder not found at \/nowhere\/nanocoder/);
   });
 
   test("it has its time", async () => {

@@ -67,7 +67,7 @@ function nanocoderTool(place: NanocoderPlace): Tool {
     description:
       "Gives a task in plain words to a coding agent that writes Python, runs it in the workspace and mends its own mistakes. " +
       "It knows nothing of this conversation: say what to compute or change, which files to read and write, and what to tell. " +
-      "There is no network.",
+      "Network access is disabled.",
     input: z.object({ task: z.string().min(1).max(50_000).describe("The task, in plain words, never code") }),
     effect: "write",
     scope: "sandbox",

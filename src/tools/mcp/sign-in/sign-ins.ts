@@ -124,7 +124,7 @@ export function createSignIns({ credentials, secret, base, fetch }: SignInsOptio
       const login = loginIn(await credentials.login(place));
       await credentials.forget({ userId, server: name });
       loginOf(place, server).forget();
-      if (!login) return { revoked: false, reason: "Nobody was signed in." };
+      if (!login) return { revoked: false, reason: "You were not signed in." };
       try {
         const revoked = await online(server, (fetch) => revoke(login, fetch));
         return revoked ? { revoked } : { revoked, reason: `${new URL(login.server).host} takes no login back.` };
