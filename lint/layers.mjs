@@ -78,7 +78,7 @@ export const floors = {
     ["account-routes", "definition-routes", "knowledge-routes", "room-routes"],
     ...["all-routes", "app"],
   ],
-  config: ["tree", "problems", "environment", "file", "sections", "schema", "shown-setting", "load", "watch"],
+  config: ["tree", "problems", "environment", "file", "sections", "schema", "redacted-setting", "load", "watch"],
   web: [
     ...["browser", "words", "page", "parts", "threads", "markdown", "conversation"],
     ["turn", "run-list"],

@@ -7,7 +7,7 @@ import { openHttp } from "./app/http.ts";
 import { openKnowledge } from "./app/knowledge.ts";
 import { openMcp } from "./app/mcp.ts";
 import { openModels } from "./app/models.ts";
-import { createCapabilityStack } from "./app/start/opening.ts";
+import { createCapabilityStack } from "./app/start/capability-stack.ts";
 import { openOverview } from "./app/overview.ts";
 import { openPeople } from "./app/people.ts";
 import { openToolsServer } from "./app/remote-tools.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { newId } from "../src/protocol/base/ids.ts";
-import { examineDatabase } from "../src/store/installation/examine.ts";
+import { examineDatabase } from "../src/store/installation/examine-database.ts";
 import { createApiKey } from "../src/store/people/api-keys.ts";
 import { createUser } from "../src/store/people/users.ts";
 import { accountServices, asker, codeOf, type LoginBody, machineToken, password } from "./accounts.ts";

@@ -1,6 +1,6 @@
 /** `colloquy chat` with the server at a URL: `talk.ts <url> <room or agent> [--plain] [--json]`. */
 import { createClient } from "../src/client/client.ts";
-import { findPlace } from "../src/tui/place.ts";
+import { findPlace } from "../src/tui/chat-place.ts";
 import { startChat } from "../src/tui/start-chat.ts";
 
 const [url = "", name = "", ...flags] = process.argv.slice(2);

@@ -41,7 +41,7 @@ export const transactions: Readonly<Record<string, readonly TransactionRow[]>> =
     since("an account's row", account),
     since("an account's row and its link", account),
   ],
-  "src/people/enter-by-oidc.ts": [since("an account's row", account)],
+  "src/people/log-in-by-oidc.ts": [since("an account's row", account)],
   "src/people/erasures.ts": [since("the rows of admins, weakly", account)],
   "src/people/local-logins.ts": [since("the link that a browser comes in by", account)],
   "src/run/background/schedules.ts": [

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, NotFound } from "../protocol/base/errors.ts";
 import { silentLog, type Log } from "../protocol/base/log.ts";
-import { similarNames } from "../protocol/base/near-names.ts";
+import { similarNames } from "../protocol/base/similar-names.ts";
 import { faultsOfPrompt, fillPrompt, promptPlaceholders } from "./prompt-placeholders.ts";
 
 export type PromptProblem = { readonly file: string; readonly line?: number; readonly message: string };

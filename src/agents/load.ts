@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import type { z } from "zod";
 import { agentSchema, limitsSchema, modelSettingsSchema } from "../protocol/agents/agents.ts";
 import type { AgentDefinition, AgentRegistry } from "../protocol/agents/agents.ts";
-import { similarNames } from "../protocol/base/near-names.ts";
+import { similarNames } from "../protocol/base/similar-names.ts";
 import { createAgentRegistry } from "./registry.ts";
 import { parseFrontMatter } from "./front-matter.ts";
 import type { FrontMatter } from "./front-matter.ts";

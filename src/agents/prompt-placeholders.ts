@@ -1,4 +1,4 @@
-import { similarNames } from "../protocol/base/near-names.ts";
+import { similarNames } from "../protocol/base/similar-names.ts";
 
 type Placeholders = { readonly required: readonly string[]; readonly optional: readonly string[] };
 

@@ -1,7 +1,7 @@
 import type { AgentDefinition, AgentRegistry } from "../protocol/agents/agents.ts";
 import { type Caller, mayUse } from "../protocol/base/callers.ts";
 import { NotFound } from "../protocol/base/errors.ts";
-import { similarNames } from "../protocol/base/near-names.ts";
+import { similarNames } from "../protocol/base/similar-names.ts";
 
 /** Agents by id, listed in the order of their ids. A default that is not among them is none. */
 export function createAgentRegistry(agents: readonly AgentDefinition[], defaultId?: string): AgentRegistry {

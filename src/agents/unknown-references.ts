@@ -1,5 +1,5 @@
 import type { AgentDefinition } from "../protocol/agents/agents.ts";
-import { similarNames } from "../protocol/base/near-names.ts";
+import { similarNames } from "../protocol/base/similar-names.ts";
 
 /** What there is that an agent's file can name. */
 export type KnownNames = {

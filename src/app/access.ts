@@ -12,7 +12,7 @@ import { createKeyFinder } from "../store/people/api-keys.ts";
 import type { Database } from "../store/driver/database.ts";
 import { shareCounts, type SharedCounts } from "../store/metering/shared-counts.ts";
 import { createUserAdmin } from "../store/people/user-admin.ts";
-import { createLookupCache, type LookupCache } from "../store/people/recent-lookups.ts";
+import { createLookupCache, type LookupCache } from "../store/people/lookup-cache.ts";
 import { ensureGuest, findUser, type User } from "../store/people/users.ts";
 import type { Store } from "./store.ts";
 

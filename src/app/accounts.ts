@@ -1,7 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import { type Accounts, createAccounts } from "../people/accounts.ts";
 import { createOidcLogin } from "../people/oidc.ts";
-import { logInByOidc } from "../people/enter-by-oidc.ts";
+import { logInByOidc } from "../people/log-in-by-oidc.ts";
 import { createPasswords } from "../people/passwords.ts";
 import { createTokens } from "../people/tokens.ts";
 import { messageOf } from "../protocol/base/errors.ts";

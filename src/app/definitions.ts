@@ -19,7 +19,7 @@ import { withRoomAgents } from "../rooms/room-agents.ts";
 import { strategies } from "../run/strategies/strategies.ts";
 import type { OpenMcp } from "./mcp.ts";
 import type { OpenedModels } from "./models.ts";
-import { createCapabilityStack } from "./start/opening.ts";
+import { createCapabilityStack } from "./start/capability-stack.ts";
 import type { OpenedRooms } from "./rooms.ts";
 import type { Store } from "./store.ts";
 import type { OpenTools } from "./tools.ts";

@@ -17,7 +17,7 @@ import {
 import { spaceFindings } from "./space.ts";
 import type { Models } from "../models/registry.ts";
 import { findModels } from "../models/discovery/find-models.ts";
-import { similarNames } from "../protocol/base/near-names.ts";
+import { similarNames } from "../protocol/base/similar-names.ts";
 import type { BackendProbe } from "../models/discovery/probe.ts";
 import type { Tool } from "../protocol/agents/tools.ts";
 import { strategies } from "../run/strategies/strategies.ts";

@@ -8,7 +8,7 @@ import type { Log } from "../protocol/base/log.ts";
 import { version } from "../protocol/base/version.ts";
 import { type OpenAccess, serverSettingsOf } from "./access.ts";
 import type { ServerAddress } from "./start/address.ts";
-import { type Capability, createCapabilityStack, findingsOf, healthOf } from "./start/opening.ts";
+import { type Capability, createCapabilityStack, findingsOf, healthOf } from "./start/capability-stack.ts";
 import type { Store } from "./store.ts";
 
 export type OpenHttp = { readonly url: string; readonly close: () => Promise<void> };

@@ -5,7 +5,7 @@ import type { Services } from "../http/server/services.ts";
 import { createKnowledge, type Knowledge } from "../knowledge/knowledge.ts";
 import type { RetrievePassages } from "../knowledge/search/retrieve.ts";
 import type { Log } from "../protocol/base/log.ts";
-import { createCapabilityStack } from "./start/opening.ts";
+import { createCapabilityStack } from "./start/capability-stack.ts";
 import { keepIndexes, openRetrieval, rerankersOf, tracesOf } from "./retrieval.ts";
 import type { OpenSpace } from "./space.ts";
 import type { Store } from "./store.ts";

@@ -4,7 +4,7 @@ import { isRefusedAddress } from "../egress/secret-hosts.ts";
 import { addressesOf, type ResolveHost } from "../egress/addresses.ts";
 import { allowedHosts } from "../egress/allow-proxy.ts";
 import { type AddressGuard, guardedConnector } from "../egress/guarded-connector.ts";
-import { portOf } from "../egress/hops.ts";
+import { portOf } from "../egress/redirects.ts";
 import type { Connector } from "../models/transport/model-agent.ts";
 import { ColloquyError } from "../protocol/base/errors.ts";
 

@@ -13,7 +13,7 @@ import type { ModelCallRecord, ModelRegistry } from "../protocol/agents/models.t
 import { insertModelCalls, type PricedCall } from "../store/metering/model-calls.ts";
 import { createModelRelay, type ModelRelay } from "../tools/core/model-relay.ts";
 import { type ServerAddress, portOf } from "./start/address.ts";
-import { createCapabilityStack } from "./start/opening.ts";
+import { createCapabilityStack } from "./start/capability-stack.ts";
 import { type OpenedRooms, withRoomModels } from "./rooms.ts";
 import type { Store } from "./store.ts";
 

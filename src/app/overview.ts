@@ -1,6 +1,6 @@
 import { describeConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import { redactedSetting } from "../config/shown-setting.ts";
+import { redactedSetting } from "../config/redacted-setting.ts";
 import type { Services } from "../http/server/services.ts";
 import type { Log } from "../protocol/base/log.ts";
 import { createAuditLog } from "../store/metering/audit-log.ts";

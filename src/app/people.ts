@@ -15,7 +15,7 @@ import { createShares } from "../store/shares.ts";
 import type { OpenAccess } from "./access.ts";
 import type { OpenKnowledge } from "./knowledge.ts";
 import type { OpenMcp } from "./mcp.ts";
-import { createCapabilityStack } from "./start/opening.ts";
+import { createCapabilityStack } from "./start/capability-stack.ts";
 import type { Store } from "./store.ts";
 import type { OpenUploads } from "./uploads.ts";
 import type { OpenWorkspaces } from "./workspaces.ts";

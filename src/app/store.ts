@@ -7,10 +7,10 @@ import { refuseHalfImported } from "../store/moving/import.ts";
 import { migrate } from "../store/schema/migrate.ts";
 import { ensureSecret, type FileProof, proveFiles } from "../store/installation/data-folder.ts";
 import { closeDataFolder, chmodHint, fixedModesText } from "../store/installation/data-modes.ts";
-import { examineDatabase } from "../store/installation/examine.ts";
+import { examineDatabase } from "../store/installation/examine-database.ts";
 import { openDatabase, type DatabaseOptions } from "../store/driver/open.ts";
 import { ensureOwner } from "../store/people/users.ts";
-import { createCapabilityStack } from "./start/opening.ts";
+import { createCapabilityStack } from "./start/capability-stack.ts";
 
 export type StoreOptions = {
   readonly log: Log;

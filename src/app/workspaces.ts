@@ -10,7 +10,7 @@ import { createWorkspaces, type Workspaces } from "../sandbox/workspace/workspac
 import type { Database } from "../store/driver/database.ts";
 import type { FileProof } from "../store/installation/data-folder.ts";
 import { forgetRemovedThread, listRemovedThreads, postponeRemovedThread } from "../store/privacy/removed-threads.ts";
-import { createCapabilityStack } from "./start/opening.ts";
+import { createCapabilityStack } from "./start/capability-stack.ts";
 import type { OpenedRooms } from "./rooms.ts";
 import { sandboxLimitsOf } from "./sandbox.ts";
 import type { OpenSpace } from "./space.ts";

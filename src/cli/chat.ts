@@ -4,7 +4,7 @@ import { connect } from "./connect.ts";
 import { loadConfig } from "../config/load.ts";
 import { NotFound } from "../protocol/base/errors.ts";
 import { version } from "../protocol/base/version.ts";
-import { findPlace } from "../tui/place.ts";
+import { findPlace } from "../tui/chat-place.ts";
 import { startChat } from "../tui/start-chat.ts";
 
 export type ChatCommandOptions = {

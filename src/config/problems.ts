@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { keysOf, nodesAt, pathText } from "./tree.ts";
 import type { ConfigSources, ConfigPath, ConfigProblem, SchemaNode } from "./tree.ts";
-import { similarNames } from "../protocol/base/near-names.ts";
+import { similarNames } from "../protocol/base/similar-names.ts";
 
 type Issue = z.core.$ZodIssue;
 

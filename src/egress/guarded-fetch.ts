@@ -2,10 +2,10 @@ import { Agent, type Dispatcher } from "undici";
 import { ColloquyError, messageOf, Unavailable } from "../protocol/base/errors.ts";
 import { addressesOf, type ResolveHost } from "./addresses.ts";
 import { responseOf } from "./answer-response.ts";
-import { isConnectError } from "./connecting.ts";
+import { isConnectError } from "./connect-error.ts";
 import { type EgressResponse, EgressExchange, type PendingExchange } from "./exchange.ts";
 import { guardedConnector } from "./guarded-connector.ts";
-import { type RedirectHop, isRedirect, nextHop, parseUrl } from "./hops.ts";
+import { type RedirectHop, isRedirect, nextHop, parseUrl } from "./redirects.ts";
 
 export type GuardedFetchOptions = {
   /** What the operator named: origins that may be asked wherever they are. All others must be on the public internet. */

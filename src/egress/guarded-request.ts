@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { Client, errors } from "undici";
 import { ColloquyError, InvalidInput, messageOf, Unavailable } from "../protocol/base/errors.ts";
 import { addressesOf, lookupOf, type ResolveHost } from "./addresses.ts";
-import { type RedirectHop, isRedirect, nextHop, parseUrl, portOf } from "./hops.ts";
+import { type RedirectHop, isRedirect, nextHop, parseUrl, portOf } from "./redirects.ts";
 
 export type GuardedOptions = {
   /** `GET` when absent. */

@@ -3,7 +3,7 @@ import { type AccountLink, linkToken, readLinkToken, removeResets, useLink } fro
 import type { Database } from "../store/driver/database.ts";
 import { addMember } from "../store/people/groups.ts";
 import { addFailure, blockedSeconds, forgetFailures, type LoginSubject } from "../store/people/login-failures.ts";
-import { createLookupCache } from "../store/people/recent-lookups.ts";
+import { createLookupCache } from "../store/people/lookup-cache.ts";
 import { claimOwner, createUser, existingUser, findPassword, setPassword, type User } from "../store/people/users.ts";
 import {
   createWebSession,

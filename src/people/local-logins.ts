@@ -1,6 +1,6 @@
 import { createLink, linkToken, readLinkToken, removeOldLinks, useLink } from "../store/people/account-links.ts";
 import type { Database } from "../store/driver/database.ts";
-import { createLookupCache } from "../store/people/recent-lookups.ts";
+import { createLookupCache } from "../store/people/lookup-cache.ts";
 import {
   createWebSession,
   endWebSession,

@@ -13,7 +13,7 @@ import type { Database } from "../store/driver/database.ts";
 import { migrate } from "../store/schema/migrate.ts";
 import { openDatabase } from "../store/driver/open.ts";
 import { createOidcLogin, type OidcSettings } from "./oidc.ts";
-import { logInByOidc, type OidcMapping } from "./enter-by-oidc.ts";
+import { logInByOidc, type OidcMapping } from "./log-in-by-oidc.ts";
 
 let database: Database;
 let provider: IdentityProvider;

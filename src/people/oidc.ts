@@ -16,7 +16,7 @@ import { createGuardedFetch } from "../egress/guarded-fetch.ts";
 import { InvalidInput, messageOf, Unavailable } from "../protocol/base/errors.ts";
 import { seal, unseal } from "../store/secrets/seal.ts";
 import type { User } from "../store/people/users.ts";
-import type { OidcUser } from "./enter-by-oidc.ts";
+import type { OidcUser } from "./log-in-by-oidc.ts";
 
 export type OidcSettings = {
   readonly issuer: string;

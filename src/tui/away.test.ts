@@ -8,7 +8,7 @@ import { after, test } from "node:test";
 import { serveAgents } from "../../test/serve-agents.ts";
 import { createClient } from "../client/client.ts";
 import { textOf } from "../protocol/threads/items.ts";
-import { findPlace } from "./place.ts";
+import { findPlace } from "./chat-place.ts";
 import { talkInLines } from "./start-chat.ts";
 
 const server = await serveAgents(() => "Hello.");

@@ -9,7 +9,7 @@ import { createScripted, type Script, type ScriptAnswer } from "../models/demo/s
 import { skipTmux } from "../../test/left-out.ts";
 import { openTerminal } from "../../test/tmux.ts";
 import { mail, sent } from "../../test/page-tools.ts";
-import { findPlace } from "./place.ts";
+import { findPlace } from "./chat-place.ts";
 import { talkInLines } from "./start-chat.ts";
 
 let answers: ScriptAnswer[] = [];

@@ -3,8 +3,8 @@ import { type ConversationBlock, type ConversationFold, createConversation } fro
 import { ColloquyError, messageOf } from "../protocol/base/errors.ts";
 import { newId } from "../protocol/base/ids.ts";
 import { readAnswer, readEdited, type DecisionReading } from "./read-decision.ts";
-import type { ChatPlace } from "./place.ts";
-import { createOutbox } from "./unsent.ts";
+import type { ChatPlace } from "./chat-place.ts";
+import { createOutbox } from "./outbox.ts";
 
 /** What shows a chat: a screen, or plain lines. */
 export type Display = {

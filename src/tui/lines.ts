@@ -1,6 +1,6 @@
 import type { ConversationBlock, BlockOf } from "../client/conversation.ts";
 import { printable } from "./colours.ts";
-import type { ChatPlace } from "./place.ts";
+import type { ChatPlace } from "./chat-place.ts";
 
 /** Of a result, before somebody asks for all of it. */
 const shownOfResult = 500;

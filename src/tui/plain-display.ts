@@ -2,7 +2,7 @@ import type { ConversationBlock, BlockOf } from "../client/conversation.ts";
 import type { Display } from "./chat.ts";
 import { printable } from "./colours.ts";
 import { promptOf } from "./read-decision.ts";
-import { isOwn, type ChatPlace } from "./place.ts";
+import { isOwn, type ChatPlace } from "./chat-place.ts";
 import {
   bannerOf,
   callLine,

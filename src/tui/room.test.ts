@@ -10,7 +10,7 @@ import { openTerminal } from "../../test/tmux.ts";
 import { createClient } from "../client/client.ts";
 import type { ScriptAnswer } from "../models/demo/scripted.ts";
 import { roomFileSchema } from "../rooms/room-file.ts";
-import { findPlace } from "./place.ts";
+import { findPlace } from "./chat-place.ts";
 import { talkInLines } from "./start-chat.ts";
 
 const member = (id: string, activation: "always" | "mention", tools: readonly string[] = []) => ({

@@ -3,7 +3,7 @@ import type { ConversationBlock, BlockOf } from "../client/conversation.ts";
 import { type Colours, printable } from "./colours.ts";
 import { promptOf } from "./read-decision.ts";
 import { callLine, endLine, isShown, planLines, resultLine, resumeLine, sourceLines, speakerOf } from "./lines.ts";
-import type { ChatPlace } from "./place.ts";
+import type { ChatPlace } from "./chat-place.ts";
 
 /** One block on the screen. */
 export type BlockView = {

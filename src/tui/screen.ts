@@ -16,7 +16,7 @@ import { createChat, type Chat } from "./chat.ts";
 import { type Colours, printable } from "./colours.ts";
 import { commands, runCommand } from "./commands.ts";
 import { bannerOf, isAlreadyShown, resultLine } from "./lines.ts";
-import { isOwn, type ChatPlace } from "./place.ts";
+import { isOwn, type ChatPlace } from "./chat-place.ts";
 import { createBlockView, type BlockView } from "./screen-blocks.ts";
 
 export type ScreenOptions = { readonly place: ChatPlace; readonly version: string; readonly colours: Colours };

@@ -4,7 +4,7 @@ import { messageOf } from "../protocol/base/errors.ts";
 import { createChat, type Chat } from "./chat.ts";
 import { coloursFor } from "./colours.ts";
 import { runCommand } from "./commands.ts";
-import type { ChatPlace } from "./place.ts";
+import type { ChatPlace } from "./chat-place.ts";
 import { createPlainDisplay } from "./plain-display.ts";
 import { showScreen } from "./screen.ts";
 

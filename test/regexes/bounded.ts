@@ -148,7 +148,7 @@ export const made: readonly Made[] = [
     written: "`^\\\\s{0,${fence.indent.length}}(?=[^\\n])`",
     as: [String.raw`^\s{0,3}(?=[^\n])`],
   },
-  { file: "web/threads/marked-pieces.ts", written: '`(${quoted.join("|")})`', as: ["(first|other)"], flags: "iu" },
+  { file: "web/threads/search-matches.ts", written: '`(${quoted.join("|")})`', as: ["(first|other)"], flags: "iu" },
   {
     file: "web/turn/file-preview.tsx",
     written: '`("(?:[^"]|"")*"|[^${parted}\\\\r\\\\n]*)(${parted}|\\\\r?\\\\n|$)`',

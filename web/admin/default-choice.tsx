@@ -1,8 +1,8 @@
 import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/act.tsx";
+import { useAct } from "../parts/action-button.tsx";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 
 const texts = adminWords.defaults;

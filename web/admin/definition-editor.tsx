@@ -7,7 +7,7 @@ import { confirmAction } from "../parts/confirm.tsx";
 import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
 import { definitionOf, type FieldSpec, definitionForm, type DefinitionForm } from "./definition-fields.ts";
-import { Act } from "../parts/act.tsx";
+import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 

@@ -1,6 +1,6 @@
 import { adminWords } from "./admin-words.ts";
 import { overview } from "./admin-client.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { State } from "../parts/state.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";

@@ -1,9 +1,9 @@
 import { useState } from "react";
 import type { KeyView, UserView } from "../../src/protocol/people/accounts.ts";
 import { time } from "../parts/format.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { State } from "../parts/state.tsx";
-import { Act } from "../parts/act.tsx";
+import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { TextField } from "../parts/forms/fields.tsx";
 import { ScopesField, scopesIn } from "../parts/forms/scopes-field.tsx";

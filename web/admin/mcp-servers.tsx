@@ -5,12 +5,12 @@ import { definitions } from "./admin-client.ts";
 import type { FieldSpec } from "./definition-fields.ts";
 import { DefinitionList } from "./definition-list.tsx";
 import { duration, figure, time } from "../parts/format.ts";
-import { useLoaded } from "../parts/loaded.ts";
-import { usePolling } from "../parts/poll.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
+import { usePolling } from "../parts/use-polling.ts";
 import { isAway, mcpServerGrades } from "../parts/mcp-server-grades.ts";
 import { State } from "../parts/state.tsx";
 import { Note } from "../parts/note.tsx";
-import { Act } from "../parts/act.tsx";
+import { Act } from "../parts/action-button.tsx";
 
 const texts = adminWords.mcp;
 

@@ -6,10 +6,10 @@ import { ConnectModel } from "./connect-model.tsx";
 import { Default } from "./default-choice.tsx";
 import { DefinitionList } from "./definition-list.tsx";
 import { figure, time } from "../parts/format.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { modelFields, Trial } from "./model-trial.tsx";
 import { State } from "../parts/state.tsx";
-import { Act } from "../parts/act.tsx";
+import { Act } from "../parts/action-button.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 
 const texts = adminWords.models;

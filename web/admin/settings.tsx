@@ -1,7 +1,7 @@
 import { changeQuery, useQuery } from "../page/path.ts";
 import { adminWords } from "./admin-words.ts";
 import { overview } from "./admin-client.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";

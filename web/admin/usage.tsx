@@ -6,7 +6,7 @@ import { definitions, overview, users } from "./admin-client.ts";
 import { Bars, Lines } from "./chart.tsx";
 import { compareToday, type DaySpan, spanOf, spans, timesOf, tokensOf } from "./days.ts";
 import { cost, duration, figure, period } from "../parts/format.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";

@@ -1,11 +1,11 @@
 import { useEffect } from "react";
-import { usePolling } from "../parts/poll.ts";
+import { usePolling } from "../parts/use-polling.ts";
 import { useQuery } from "../page/path.ts";
 import { words } from "../words/words.ts";
 import { refreshOpenQuestions, openConversation, useConversation } from "../conversation/conversation-store.ts";
 import { AttachButton, AttachmentTiles, DropZone } from "./attachments.tsx";
 import { useAttachments } from "./attachment-store.ts";
-import { AgentPicker } from "./answerer.tsx";
+import { AgentPicker } from "./agent-picker.tsx";
 import { useChoice } from "../conversation/answerer-choice.ts";
 import { Composer } from "./composer.tsx";
 import { ConversationHead } from "./conversation-head.tsx";

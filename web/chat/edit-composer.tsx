@@ -1,7 +1,7 @@
 import { ComposerPrimitive, useAui, useAuiState } from "@assistant-ui/react";
 import { type KeyboardEvent, useId } from "react";
 import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/act.tsx";
+import { useAct } from "../parts/action-button.tsx";
 import { words } from "../words/words.ts";
 import { useTalk } from "./talk-actions.ts";
 import { talkWords } from "../conversation/talk-words.ts";

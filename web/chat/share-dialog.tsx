@@ -1,13 +1,13 @@
 import { useState } from "react";
 import { Dialog } from "../parts/dialog.tsx";
 import { time } from "../parts/format.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { Note } from "../parts/note.tsx";
-import { Act } from "../parts/act.tsx";
+import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import { OneTimeSecretBox } from "../parts/secret-once.tsx";
+import { OneTimeSecretBox } from "../parts/one-time-secret.tsx";
 import { server } from "../page/server.ts";
 import { threadClient } from "../threads/thread-client.ts";
 import { talkWords } from "../conversation/talk-words.ts";

@@ -14,7 +14,7 @@ import { words } from "../words/words.ts";
 import { Blocks } from "../turn/blocks.tsx";
 import { AttachedFiles } from "../turn/attached-files.tsx";
 import { showEnd, showNewer, showOlder, useConversation } from "../conversation/conversation-store.ts";
-import { Act } from "../parts/act.tsx";
+import { Act } from "../parts/action-button.tsx";
 import { EditComposer } from "./edit-composer.tsx";
 import { lastItemOf, useTalk } from "./talk-actions.ts";
 import { talkWords } from "../conversation/talk-words.ts";

@@ -8,7 +8,7 @@ import { isId } from "../../src/protocol/base/ids.ts";
 import { createListeners } from "../browser/listeners.ts";
 import { client, reasonOf } from "../page/server.ts";
 import { newestOf } from "../parts/log/new-below.ts";
-import { renderWhenReleased } from "../parts/pause-while-pressed.ts";
+import { renderWhenReleased } from "../parts/render-when-released.ts";
 import { followInTab } from "../parts/tab-stream.ts";
 import { markSeen } from "../threads/read-marks.ts";
 import { threadClient } from "../threads/thread-client.ts";
@@ -16,15 +16,7 @@ import { words } from "../words/words.ts";
 import { noteConnection, resetConnection } from "./connection-store.ts";
 import { prepareMarkdown } from "../markdown/load-markdown.ts";
 import { createLog, type ThreadLog } from "./thread-log.ts";
-import {
-  atEnd,
-  keepFirstTurn,
-  newerShown,
-  olderShown,
-  type TurnRange,
-  shownAround,
-  turnsShown,
-} from "./shown-turns.ts";
+import { atEnd, keepFirstTurn, newerShown, olderShown, type TurnRange, shownAround, turnsShown } from "./turn-range.ts";
 import type { Turn } from "./turns.ts";
 
 export type ConversationState = {

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import type { KnowledgeAnswer } from "../../src/protocol/knowledge/passages.ts";
 import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
 import type { RetrievalMode } from "../../src/protocol/knowledge/chunks.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 import { Waiting } from "../parts/waiting.tsx";

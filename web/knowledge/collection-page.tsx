@@ -1,5 +1,5 @@
-import { useLoaded } from "../parts/loaded.ts";
-import { usePolling } from "../parts/poll.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
+import { usePolling } from "../parts/use-polling.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { useQuery } from "../page/path.ts";

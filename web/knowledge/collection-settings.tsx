@@ -2,7 +2,7 @@ import { X } from "lucide-react";
 import { useState } from "react";
 import type { CollectionView, KnowledgeChoices } from "../../src/protocol/knowledge/collections.ts";
 import { figure } from "../parts/format.ts";
-import { Act } from "../parts/act.tsx";
+import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
 import { confirmAction } from "../parts/confirm.tsx";

@@ -1,6 +1,6 @@
 import type { ChunkView, DocumentView } from "../../src/protocol/knowledge/documents.ts";
 import { figure } from "../parts/format.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { changeQuery, useQuery } from "../page/path.ts";

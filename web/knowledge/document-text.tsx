@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { DocumentView, TextPart } from "../../src/protocol/knowledge/documents.ts";
-import { useLoaded } from "../parts/loaded.ts";
-import { Act } from "../parts/act.tsx";
+import { useLoaded } from "../parts/use-loaded.ts";
+import { Act } from "../parts/action-button.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { client } from "../page/server.ts";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { time } from "../parts/format.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { usePath, useQuery } from "../page/path.ts";

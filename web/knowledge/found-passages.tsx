@@ -1,6 +1,6 @@
 import type { CandidateView, KnowledgeAnswer, TraceView } from "../../src/protocol/knowledge/passages.ts";
 import { duration } from "../parts/format.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { PageLink } from "../parts/page-link.tsx";
 import { client } from "../page/server.ts";
 import { texts } from "./knowledge-words.ts";

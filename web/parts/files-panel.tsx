@@ -4,10 +4,10 @@ import type { WorkspaceFileClient } from "../../src/client/files.ts";
 import { encodedPath } from "../../src/client/request.ts";
 import { words } from "../words/words.ts";
 import { size } from "./format.ts";
-import { useLoaded } from "./loaded.ts";
-import { usePolling } from "./poll.ts";
+import { useLoaded } from "./use-loaded.ts";
+import { usePolling } from "./use-polling.ts";
 import { Problem } from "./problem.tsx";
-import { useAct } from "./act.tsx";
+import { useAct } from "./action-button.tsx";
 import { Waiting } from "./waiting.tsx";
 import { confirmAction } from "./confirm.tsx";
 

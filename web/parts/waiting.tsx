@@ -1,5 +1,5 @@
 import { words } from "../words/words.ts";
-import type { LoadState } from "./loaded.ts";
+import type { LoadState } from "./use-loaded.ts";
 import { Problem } from "./problem.tsx";
 
 /** What stands instead of a table while there is nothing to show. */

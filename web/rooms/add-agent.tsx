@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { Activation, ChosenMember, RoomView } from "../../src/protocol/agents/rooms.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 import { Waiting } from "../parts/waiting.tsx";

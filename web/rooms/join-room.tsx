@@ -1,6 +1,6 @@
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/act.tsx";
+import { useAct } from "../parts/action-button.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { client } from "../page/server.ts";
 import { words } from "../words/words.ts";

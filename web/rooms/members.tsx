@@ -2,7 +2,7 @@ import { UserMinus, X } from "lucide-react";
 import type { RoomView } from "../../src/protocol/agents/rooms.ts";
 import { FilesPanel } from "../parts/files-panel.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/act.tsx";
+import { useAct } from "../parts/action-button.tsx";
 import { confirmAction } from "../parts/confirm.tsx";
 import { goTo } from "../page/path.ts";
 import { base, client } from "../page/server.ts";

@@ -9,7 +9,7 @@ import {
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import type { RunEvent } from "../../src/protocol/threads/events.ts";
 import { noteConnection, resetConnection } from "../conversation/connection-store.ts";
-import { renderWhenReleased } from "../parts/pause-while-pressed.ts";
+import { renderWhenReleased } from "../parts/render-when-released.ts";
 import { followInTab } from "../parts/tab-stream.ts";
 import { readEnd, type ReadItems, readOlder, rememberStretch, type Stretch } from "../parts/log/log-stretch.ts";
 import { client, reasonOf } from "../page/server.ts";

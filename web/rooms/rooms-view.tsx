@@ -1,4 +1,4 @@
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import type { ViewProps } from "../page/view-list.tsx";

@@ -3,9 +3,9 @@ import type { AdminRun, ListedRunView } from "../../src/protocol/threads/run-tra
 import { isEnded, runStatuses } from "../../src/protocol/threads/runs.ts";
 import { useMe } from "../page/me.ts";
 import { cost, duration, figure, moment, time } from "../parts/format.ts";
-import { useLoaded } from "../parts/loaded.ts";
-import { usePolling } from "../parts/poll.ts";
-import { Act } from "../parts/act.tsx";
+import { useLoaded } from "../parts/use-loaded.ts";
+import { usePolling } from "../parts/use-polling.ts";
+import { Act } from "../parts/action-button.tsx";
 import { confirmAction } from "../parts/confirm.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, TextField } from "../parts/forms/fields.tsx";

@@ -3,7 +3,7 @@ import type { RunDetailsView } from "../../src/protocol/threads/run-trace.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import { isEnded } from "../../src/protocol/threads/runs.ts";
 import { useMe } from "../page/me.ts";
-import { Act } from "../parts/act.tsx";
+import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { navigateUnlessLeft } from "../page/path.ts";

@@ -5,7 +5,7 @@ import { isEnded } from "../../src/protocol/threads/runs.ts";
 import { Question } from "../turn/question.tsx";
 import { useMe } from "../page/me.ts";
 import { duration, time } from "../parts/format.ts";
-import { Act } from "../parts/act.tsx";
+import { Act } from "../parts/action-button.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { changeQuery, useQuery } from "../page/path.ts";

@@ -4,7 +4,7 @@ import { parseExactly } from "../../src/protocol/base/exact-json.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import type { ListedTool } from "../../src/protocol/agents/tools-api.ts";
 import { Question } from "../turn/question.tsx";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { Note } from "../parts/note.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { TextField } from "../parts/forms/fields.tsx";

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import type { RunDetailsView } from "../../src/protocol/threads/run-trace.ts";
 import { isEnded } from "../../src/protocol/threads/runs.ts";
 import { useMe } from "../page/me.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { client } from "../page/server.ts";
 import { runsInside } from "../run-list/runs-client.ts";
 

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import type { AgentView } from "../../src/protocol/agents/agents.ts";
 import type { ScheduleView } from "../../src/protocol/threads/schedule-shapes.ts";
 import { type MissedPolicy, missedPolicies } from "../../src/protocol/threads/schedules.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 import { client } from "../page/server.ts";

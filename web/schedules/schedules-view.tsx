@@ -1,10 +1,10 @@
 import { useState } from "react";
 import type { ScheduleView } from "../../src/protocol/threads/schedule-shapes.ts";
-import { useLoaded } from "../parts/loaded.ts";
-import { usePolling } from "../parts/poll.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
+import { usePolling } from "../parts/use-polling.ts";
 import { State } from "../parts/state.tsx";
 import { Note } from "../parts/note.tsx";
-import { Act } from "../parts/act.tsx";
+import { Act } from "../parts/action-button.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { confirmAction } from "../parts/confirm.tsx";

@@ -1,7 +1,7 @@
 import { useMe } from "../page/me.ts";
 import { time } from "../parts/format.ts";
-import { useLoaded } from "../parts/loaded.ts";
-import { Act } from "../parts/act.tsx";
+import { useLoaded } from "../parts/use-loaded.ts";
+import { Act } from "../parts/action-button.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { client } from "../page/server.ts";
 import { words } from "../words/words.ts";

@@ -1,12 +1,12 @@
 import { useState } from "react";
 import type { KeyView } from "../../src/protocol/people/accounts.ts";
 import { time } from "../parts/format.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { State } from "../parts/state.tsx";
-import { Act } from "../parts/act.tsx";
+import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { TextField } from "../parts/forms/fields.tsx";
-import { OneTimeSecretBox } from "../parts/secret-once.tsx";
+import { OneTimeSecretBox } from "../parts/one-time-secret.tsx";
 import { ScopesField, scopesIn } from "../parts/forms/scopes-field.tsx";
 import { accountClient } from "./account-client.ts";
 import { Section, SettingsTable } from "./section.tsx";

@@ -1,11 +1,11 @@
 import { useState } from "react";
 import type { McpServerState } from "../../src/protocol/agents/mcp-servers.ts";
-import { useLoaded } from "../parts/loaded.ts";
-import { usePolling } from "../parts/poll.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
+import { usePolling } from "../parts/use-polling.ts";
 import { isAway, mcpServerGrades } from "../parts/mcp-server-grades.ts";
 import { Problem } from "../parts/problem.tsx";
 import { State } from "../parts/state.tsx";
-import { Act } from "../parts/act.tsx";
+import { Act } from "../parts/action-button.tsx";
 import { accountClient } from "./account-client.ts";
 import { Section, SettingsTable } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";

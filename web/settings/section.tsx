@@ -1,5 +1,5 @@
 import { type ReactNode, useId } from "react";
-import type { LoadState } from "../parts/loaded.ts";
+import type { LoadState } from "../parts/use-loaded.ts";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 

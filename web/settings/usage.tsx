@@ -1,7 +1,7 @@
 import type { BudgetView } from "../../src/protocol/people/budgets.ts";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { cost, figure, period, time } from "../parts/format.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { State } from "../parts/state.tsx";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";

@@ -4,7 +4,7 @@ import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import { Formatted } from "../markdown/formatted.tsx";
 import { talkWords } from "../conversation/talk-words.ts";
 import { time } from "../parts/format.ts";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { threadClient } from "../threads/thread-client.ts";
 import { words } from "../words/words.ts";

@@ -6,7 +6,7 @@ import { AnnouncementRegion } from "../parts/announce.tsx";
 import { Sheet } from "../parts/sheet.tsx";
 import { ShortcutHelp } from "../parts/shortcut-help.tsx";
 import { NotFoundPage } from "../parts/not-found.tsx";
-import { OwnerRequired } from "./asks-only.tsx";
+import { OwnerRequired } from "./owner-required.tsx";
 import { ViewMenu, ViewTools } from "./view-menu.tsx";
 import { listChoice, useIsWide } from "../browser/screen-width.ts";
 import { ErrorBoundary } from "../page/error-boundary.tsx";

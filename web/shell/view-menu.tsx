@@ -3,7 +3,7 @@ import { logOut } from "../../src/client/account.ts";
 import { setNotifications, useNotifications } from "../threads/notifications.ts";
 import { useMe } from "../page/me.ts";
 import type { View } from "../page/view-list.tsx";
-import { useAct } from "../parts/act.tsx";
+import { useAct } from "../parts/action-button.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { base, server } from "../page/server.ts";
 import { nextTheme } from "../browser/theme.ts";

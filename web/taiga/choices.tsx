@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ProjectEntry, SprintEntry } from "../../src/protocol/threads/taiga.ts";
 import { locale } from "../browser/language.ts";
-import { type LoadState, useLoaded } from "../parts/loaded.ts";
+import { type LoadState, useLoaded } from "../parts/use-loaded.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import type { MinutesDraft } from "./draft.ts";
 import { taiga, useLogin, withLogin } from "./login.ts";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { PlannedWrite } from "../../src/protocol/agents/tools.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
 import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/act.tsx";
+import { useAct } from "../parts/action-button.tsx";
 import { choiceOf, applyEdits, type PlanEdits, noEdits, outlineOf, argumentText, verbOf } from "./plan.ts";
 import { taigaWords as words } from "./taiga-words.ts";
 

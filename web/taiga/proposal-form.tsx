@@ -3,7 +3,7 @@ import { useRef, useState } from "react";
 import { newId } from "../../src/protocol/base/ids.ts";
 import { navigateUnlessLeft } from "../page/path.ts";
 import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/act.tsx";
+import { useAct } from "../parts/action-button.tsx";
 import { Choices } from "./choices.tsx";
 import { emptyDraft, keepDraft, mostCharacters, promptOf, useDraft } from "./draft.ts";
 import { taiga, withLogin } from "./login.ts";

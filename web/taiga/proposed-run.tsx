@@ -3,7 +3,7 @@ import type { ItemOf } from "../../src/protocol/threads/items.ts";
 import { Question } from "../turn/question.tsx";
 import { goTo } from "../page/path.ts";
 import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/act.tsx";
+import { useAct } from "../parts/action-button.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { client } from "../page/server.ts";
 import { type MinutesDraft, keepDraft } from "./draft.ts";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/act.tsx";
+import { useAct } from "../parts/action-button.tsx";
 import { setLogin, taiga, useLogin } from "./login.ts";
 import { taigaWords } from "./taiga-words.ts";
 

@@ -3,7 +3,7 @@ import { useQuery } from "../page/path.ts";
 import { State } from "../parts/state.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { time } from "../parts/format.ts";
 import { taiga, setLogin, useLogin } from "./login.ts";
 import { ProposalForm } from "./proposal-form.tsx";

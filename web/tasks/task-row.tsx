@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import type { TaskView } from "../../src/protocol/threads/tasks.ts";
 import type { TaskInput } from "../../src/client/tasks.ts";
 import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/act.tsx";
+import { useAct } from "../parts/action-button.tsx";
 import { words as common } from "../words/words.ts";
 import { tasksWords as words } from "./tasks-words.ts";
 

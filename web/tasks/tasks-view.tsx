@@ -2,7 +2,7 @@ import { MessageSquare, Plus } from "lucide-react";
 import { useRef, useState } from "react";
 import type { TaskStatus, TaskView } from "../../src/protocol/threads/tasks.ts";
 import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/act.tsx";
+import { useAct } from "../parts/action-button.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { useQuery } from "../page/path.ts";

@@ -8,7 +8,7 @@ import { PageLink } from "../parts/page-link.tsx";
 import { confirmAction } from "../parts/confirm.tsx";
 import { reasonOf } from "../page/server.ts";
 import { words } from "../words/words.ts";
-import { HighlightedText } from "./highlight.tsx";
+import { HighlightedText } from "./highlighted-text.tsx";
 import { archiveWithUndo } from "./archive.ts";
 import { archiveThread, removeThread, renameThread } from "./threads-store.ts";
 import { threadWords } from "./thread-words.ts";

@@ -2,7 +2,7 @@ import { Plus } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import type { ListedThread } from "../../src/protocol/threads/threads.ts";
 import { Problem } from "../parts/problem.tsx";
-import { Act } from "../parts/act.tsx";
+import { Act } from "../parts/action-button.tsx";
 import { goTo, pathNow } from "../page/path.ts";
 import { words } from "../words/words.ts";
 import { useAttentionOfAll } from "./waiting-threads.ts";

@@ -14,7 +14,7 @@ import {
 import { until } from "../../test/run-suite.ts";
 import { pictureOf } from "../../test/page-pictures.ts";
 import { mail } from "../../test/page-tools.ts";
-import { markedPieces } from "./marked-pieces.ts";
+import { markedPieces } from "./search-matches.ts";
 import { sectionsOf } from "./sections.ts";
 
 test("threads stand under the day when they were last used", () => {

@@ -1,4 +1,4 @@
-import { useLoaded } from "../parts/loaded.ts";
+import { useLoaded } from "../parts/use-loaded.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { size } from "../parts/format.ts";
 import { server } from "../page/server.ts";

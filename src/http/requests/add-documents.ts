@@ -6,7 +6,7 @@ import type { DocumentResult, NewFile } from "../../knowledge/documents/document
 import { filesOfFolder } from "../../knowledge/documents/folder-files.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { ColloquyError } from "../../protocol/base/errors.ts";
-import { noFile } from "../../sandbox/workspace/file-fault.ts";
+import { noFile } from "../../sandbox/workspace/file-errors.ts";
 import type { Services } from "../server/services.ts";
 import { idSchema } from "../../protocol/base/shapes.ts";
 

@@ -1,5 +1,5 @@
 import { InvalidInput } from "../../protocol/base/errors.ts";
-import { similarNames } from "../../protocol/base/near-names.ts";
+import { similarNames } from "../../protocol/base/similar-names.ts";
 import { isWord, wordsFor } from "../../protocol/base/scopes.ts";
 import type { Services } from "../server/services.ts";
 

@@ -8,7 +8,7 @@ import { InvalidInput } from "../../protocol/base/errors.ts";
 import { createJsonCount } from "../../protocol/base/json-bounds.ts";
 import { configOf, fewBounds } from "./body-bounds.ts";
 import { isOwnOrigin } from "./origins.ts";
-import { createByteBuffer } from "../../protocol/base/gathered-bytes.ts";
+import { createByteBuffer } from "../../protocol/base/byte-buffer.ts";
 
 /** To decode and parse so much takes a third of a millisecond. */
 const longBytes = 100_000;

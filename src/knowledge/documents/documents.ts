@@ -23,7 +23,7 @@ import {
 } from "../../store/knowledge/documents.ts";
 import type { Collections } from "./collections.ts";
 import type { DocumentFiles, StagedFile } from "./document-files.ts";
-import { type GivenContent, stageExportedChunks } from "./prepared-chunks.ts";
+import { type GivenContent, stageExportedChunks } from "./exported-chunks.ts";
 import { openStagingFolder } from "./staging-folder.ts";
 
 /** What became of a document that was brought. */

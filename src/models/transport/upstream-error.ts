@@ -1,6 +1,6 @@
 import { ModelError } from "../../protocol/base/errors.ts";
 import type { ModelErrorKind } from "../../protocol/base/errors.ts";
-import { isPromptTooLong, contextWindowIn } from "./told-window.ts";
+import { isPromptTooLong, contextWindowIn } from "./window-errors.ts";
 import { maskSecrets } from "./mask-secrets.ts";
 
 /** Which model and address an error speaks of; `id`: under which its settings stand. */

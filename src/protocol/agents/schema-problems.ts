@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { DefinitionProblem } from "./definitions.ts";
-import { similarNames } from "../base/near-names.ts";
+import { similarNames } from "../base/similar-names.ts";
 import { keysText } from "../base/schema-faults.ts";
 
 const mostProblems = 20;

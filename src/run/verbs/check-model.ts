@@ -1,6 +1,6 @@
 import { type Caller, mayUse } from "../../protocol/base/callers.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
-import { similarNames } from "../../protocol/base/near-names.ts";
+import { similarNames } from "../../protocol/base/similar-names.ts";
 import type { ModelRegistry } from "../../protocol/agents/models.ts";
 
 const mostNames = 30;

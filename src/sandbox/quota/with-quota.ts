@@ -7,7 +7,7 @@ import {
   OutOfSpace,
   type Space,
 } from "../workspace/space.ts";
-import { trimWorkspace } from "./cut-back.ts";
+import { trimWorkspace } from "./trim-workspace.ts";
 import { watchSpace } from "./watch-space.ts";
 
 /** Of a workspace that was too full already; one that is far beyond takes not even that. */

@@ -1,5 +1,5 @@
 import { lchown, mkdir } from "node:fs/promises";
-import { codeOf, fileErrorOf, isFolder } from "./file-fault.ts";
+import { codeOf, fileErrorOf, isFolder } from "./file-errors.ts";
 import { type HeldFolder, openFolder } from "./open-folder.ts";
 import { parsePath } from "./path.ts";
 import type { FileOwner } from "./write-file.ts";

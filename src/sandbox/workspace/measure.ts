@@ -1,7 +1,7 @@
 import { closeSync, constants, existsSync, lstatSync, openSync, opendirSync, type Stats } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
-import { codeOf } from "./file-fault.ts";
+import { codeOf } from "./file-errors.ts";
 
 /** What a workspace takes. `isWhole` is false if something in it can't be looked into, or if it was not all looked at. */
 export type WorkspaceSize = { readonly bytes: number; readonly entries: number; readonly isWhole: boolean };

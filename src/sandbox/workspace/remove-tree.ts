@@ -1,7 +1,7 @@
 import { chmod, lstat, rename, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { newId } from "../../protocol/base/ids.ts";
-import { codeOf } from "./file-fault.ts";
+import { codeOf } from "./file-errors.ts";
 import { openFolder } from "./open-folder.ts";
 
 /** A listing during which names go may leave some out, and somebody may be making new ones. */

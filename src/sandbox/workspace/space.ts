@@ -72,7 +72,7 @@ export type WriteSpace = {
 export type Space = {
   /**
    * Before a command begins. A share of what is left is kept for it; where others at work hold all of it, it waits. Throws
-   * NoSpace if they do for too long. Whoever begins in a full workspace may remove, and write next to nothing.
+   * OutOfSpace if they do for too long. Whoever begins in a full workspace may remove, and write next to nothing.
    */
   begin(call: RunningCommand, folder: string, options: SpaceCallOptions): Promise<CallSpace>;
   /** Before a file is written; `replaced` bytes go with it. */
@@ -98,7 +98,7 @@ export type SpaceOptions = {
 };
 
 export class OutOfSpace extends Error {
-  override readonly name = "NoSpace";
+  override readonly name = "OutOfSpace";
 }
 
 const defaultMost: SpaceLimits = { bytes: 256 * 1024 ** 2, entries: 50_000 };

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
-import { codeOf } from "./file-fault.ts";
+import { codeOf } from "./file-errors.ts";
 import type { HeldFolder } from "./open-folder.ts";
 
 /** `path` is relative, with `/`; what in its names is no text is shown as U+FFFD and can't be reached by it. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Conflict, InvalidInput } from "../../protocol/base/errors.ts";
 import { fileChange, type FileChange } from "../../protocol/threads/files.ts";
 import { newId } from "../../protocol/base/ids.ts";
-import { codeOf, isFolder, notRegular } from "./file-fault.ts";
+import { codeOf, isFolder, notRegular } from "./file-errors.ts";
 import type { HeldFolder } from "./open-folder.ts";
 import { type FileFacts, type OpenFile, openFileOf } from "./open-file.ts";
 import { bytesOf, measure, type WorkspaceSize } from "./measure.ts";

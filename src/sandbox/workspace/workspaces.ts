@@ -2,7 +2,7 @@ import { chmod, chown, lstat, mkdir, readdir, rename, stat, cp, lchown, rm } fro
 import { join } from "node:path";
 import { NotFound, Unavailable } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
-import { codeOf } from "./file-fault.ts";
+import { codeOf } from "./file-errors.ts";
 import { removeTree } from "./remove-tree.ts";
 import { defaultSandboxLimits } from "../sandbox.ts";
 import { createSpace, type Space } from "./space.ts";

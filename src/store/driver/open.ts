@@ -6,7 +6,7 @@ import type { Database } from "./database.ts";
 import { takeLock } from "./lock.ts";
 import { openPGlite } from "./pglite.ts";
 import { openPostgres } from "./postgres.ts";
-import type { Deadlines } from "./postgres-kinds.ts";
+import type { Deadlines } from "./statement-classes.ts";
 
 export type DatabaseOptions = {
   /** `postgres://…`; absent: PGlite in the data directory. */

@@ -6,7 +6,7 @@ import type { Query } from "../../protocol/agents/tools.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Database } from "./database.ts";
 import { graceMs, withDeadline } from "./deadline.ts";
-import { type StatementClass, type KindSettings, urlWith } from "./postgres-kinds.ts";
+import { type StatementClass, type KindSettings, urlWith } from "./statement-classes.ts";
 import { lockNotAvailable, planIsStale, sqlState, statementCancelled } from "./sql-state.ts";
 import { createStatementNames } from "./statement-names.ts";
 import { runTransaction } from "./transaction.ts";

@@ -4,7 +4,7 @@ import { Unavailable } from "../../protocol/base/errors.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Database } from "./database.ts";
 import { graceMs } from "./deadline.ts";
-import { type Deadlines, defaultDeadlines, type StatementClass, settingsOf, urlWith } from "./postgres-kinds.ts";
+import { type Deadlines, defaultDeadlines, type StatementClass, settingsOf, urlWith } from "./statement-classes.ts";
 import { openListener } from "./postgres-listener.ts";
 import { openPool, type PostgresPool } from "./postgres-pool.ts";
 import { parsers } from "./values.ts";

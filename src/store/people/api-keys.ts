@@ -3,7 +3,7 @@ import { NotFound } from "../../protocol/base/errors.ts";
 import type { Role } from "../../protocol/base/callers.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { createLookupCache, type MemoryOptions } from "./recent-lookups.ts";
+import { createLookupCache, type MemoryOptions } from "./lookup-cache.ts";
 import { type User, userColumns } from "./users.ts";
 
 export type ApiKey = {

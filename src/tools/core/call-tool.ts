@@ -9,11 +9,11 @@ import {
 } from "../../protocol/base/exact-json.ts";
 import { ColloquyError, LostRun, messageOf } from "../../protocol/base/errors.ts";
 import { faultText } from "../../protocol/base/schema-faults.ts";
-import { similarNames } from "../../protocol/base/near-names.ts";
+import { similarNames } from "../../protocol/base/similar-names.ts";
 import type { PlannedWrite, Query, Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { meansNothingDone } from "./nothing-done.ts";
-import { trackRequests, withoutTracking } from "./sent-requests.ts";
-import { retryRead } from "./read-again.ts";
+import { trackRequests, withoutTracking } from "./track-requests.ts";
+import { retryRead } from "./retry-read.ts";
 import { boundFrom, errorResult } from "./tool-result.ts";
 
 export const maximumArgumentBytes = 1_000_000;

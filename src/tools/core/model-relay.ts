@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ColloquyError, AccessDenied, InvalidInput, LostRun, messageOf, NotFound } from "../../protocol/base/errors.ts";
-import { createByteBuffer } from "../../protocol/base/gathered-bytes.ts";
+import { createByteBuffer } from "../../protocol/base/byte-buffer.ts";
 import { checkJsonBounds, longChatJsonBounds } from "../../protocol/base/json-bounds.ts";
 import type { StepAnswer, StepRequest, ToolContext } from "../../protocol/agents/tools.ts";
 

@@ -1,4 +1,4 @@
-import { isConnectError } from "../../egress/connecting.ts";
+import { isConnectError } from "../../egress/connect-error.ts";
 import { ColloquyError } from "../../protocol/base/errors.ts";
 
 /**

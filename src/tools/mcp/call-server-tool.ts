@@ -1,7 +1,7 @@
-import { similarNames } from "../../protocol/base/near-names.ts";
+import { similarNames } from "../../protocol/base/similar-names.ts";
 import type { ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { errorResult } from "../core/tool-result.ts";
-import { type AskingCall, askingCallOf, type HeldCalls, elicitationAnswerOf } from "./server-questions.ts";
+import { type AskingCall, askingCallOf, type HeldCalls, elicitationAnswerOf } from "./elicitation-calls.ts";
 import { type CallAttemptOutcome, type Failure, failureOf } from "./failures.ts";
 import type { McpToolEntry } from "./catalogue.ts";
 import { resultOf } from "./content.ts";

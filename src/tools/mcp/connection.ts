@@ -6,14 +6,14 @@ import { Unavailable } from "../../protocol/base/errors.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import { type McpServerConfig, type McpServerState, transportOf } from "../../protocol/agents/mcp-servers.ts";
 import type { Tool, ToolContext, ToolResult, WaitOptions } from "../../protocol/agents/tools.ts";
-import { HeldCalls } from "./server-questions.ts";
-import { type ServerWaitOptions, withinTimeLimit } from "./arriving.ts";
+import { HeldCalls } from "./elicitation-calls.ts";
+import { type ServerWaitOptions, withinTimeLimit } from "./server-wait.ts";
 import { callServerTool } from "./call-server-tool.ts";
 import { type CallAttemptOutcome, type Failure, failureOf, reasonOf, SignInNeeded } from "./failures.ts";
 import { type McpToolEntry, toolTraits } from "./catalogue.ts";
 import { ConnectionPhase } from "./connection-phase.ts";
 
-import { ServerToolList } from "./listed-tools.ts";
+import { ServerToolList } from "./server-tool-list.ts";
 import { type OpenClient, openClient } from "./open-client.ts";
 
 import { signInTool } from "./sign-in/sign-in-tool.ts";

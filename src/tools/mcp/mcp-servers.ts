@@ -11,7 +11,7 @@ import {
 } from "../../protocol/agents/mcp-servers.ts";
 import type { Tool, ToolSource } from "../../protocol/agents/tools.ts";
 import { tokensOfTool } from "../core/tool-tokens.ts";
-import { HeldCalls } from "./server-questions.ts";
+import { HeldCalls } from "./elicitation-calls.ts";
 import type { CallAttemptOutcome } from "./failures.ts";
 import { McpConnection, type ConnectionOptions } from "./connection.ts";
 import { InvokeServer } from "./invoke.ts";

@@ -11,7 +11,7 @@ import type { GuardedFetch, GuardedPost } from "../../egress/guarded-fetch.ts";
 import { messageOf } from "../../protocol/base/errors.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import { type McpServerConfig, type McpTransport, transportOf } from "../../protocol/agents/mcp-servers.ts";
-import { OpenCalls } from "./server-questions.ts";
+import { OpenCalls } from "./elicitation-calls.ts";
 import type { CallAttemptOutcome } from "./failures.ts";
 import { DirectCalls } from "./direct-calls.ts";
 import { StdioTransport } from "./stdio-transport.ts";

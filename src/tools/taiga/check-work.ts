@@ -1,6 +1,6 @@
 import type { PlannedWrite } from "../../protocol/agents/tools.ts";
 import type { ProjectSession } from "./access.ts";
-import { readWork } from "./change.ts";
+import { readWork } from "./change-work.ts";
 import type { PreflightContext } from "./define-taiga-tool.ts";
 import { TaigaFailure } from "./failure.ts";
 import type { Id } from "./fields.ts";

@@ -7,7 +7,7 @@ import { type ProjectSession, type TaigaAccess, taigaSystem } from "./access.ts"
 import { TaigaFailure } from "./failure.ts";
 import type { MarkerKind } from "./markers.ts";
 import { shownName } from "./tool-names.ts";
-import type { OpenWrites } from "./unanswered.ts";
+import type { OpenWrites } from "./open-writes.ts";
 
 /** What every Taiga tool works with. */
 export type TaigaDeps = {

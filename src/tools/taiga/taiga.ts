@@ -3,7 +3,7 @@ import type { Tool } from "../../protocol/agents/tools.ts";
 import { type AccessOptions, createTaigaAccess, type TaigaAccess } from "./access.ts";
 import { createTaigaClient } from "./client.ts";
 import type { MarkerKind } from "./markers.ts";
-import { createOpenWrites } from "./unanswered.ts";
+import { createOpenWrites } from "./open-writes.ts";
 import { createProjectChoices, type TaigaSessions } from "./project-choices.ts";
 import { milestoneTools } from "./milestone-tools.ts";
 import { readTools } from "./read-tools.ts";

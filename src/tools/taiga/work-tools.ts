@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import type { ProjectSession } from "./access.ts";
-import { changeWork, hasFields, readWork } from "./change.ts";
+import { changeWork, hasFields, readWork } from "./change-work.ts";
 import { checkMilestone, checkWork } from "./check-work.ts";
 import {
   type Artifact,

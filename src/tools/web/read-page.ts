@@ -6,7 +6,7 @@ import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { type GuardedAnswer, guardedRequest } from "../../egress/guarded-request.ts";
 import { allowedHosts } from "../../egress/allow-proxy.ts";
 import type { ResolveHost } from "../../egress/addresses.ts";
-import { isRedirect, portOf } from "../../egress/hops.ts";
+import { isRedirect, portOf } from "../../egress/redirects.ts";
 import { isThisMachine } from "../../egress/this-machine.ts";
 import { ColloquyError, InvalidInput, Unavailable } from "../../protocol/base/errors.ts";
 import { parseFile } from "../../knowledge/parse/parse-file.ts";

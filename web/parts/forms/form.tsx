@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Problem } from "../problem.tsx";
-import { type IsSure, useAct } from "../act.tsx";
+import { type IsSure, useAct } from "../action-button.tsx";
 
 type FormProps = {
   readonly name: string;

@@ -5,7 +5,7 @@ import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts
 import { createClient } from "../../../client/client.ts";
 import { newId } from "../../../protocol/base/ids.ts";
 import { createApiKey, createKeyFinder } from "../../../store/people/api-keys.ts";
-import { examineDatabase } from "../../../store/installation/examine.ts";
+import { examineDatabase } from "../../../store/installation/examine-database.ts";
 import { createUser } from "../../../store/people/users.ts";
 import { letterTool } from "../../../../test/letters.ts";
 

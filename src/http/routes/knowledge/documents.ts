@@ -11,7 +11,7 @@ import {
   textPartSchema,
 } from "../../../protocol/knowledge/documents.ts";
 import type { DocumentResult } from "../../../knowledge/documents/documents.ts";
-import { contentSchema } from "../../../knowledge/documents/prepared-chunks.ts";
+import { contentSchema } from "../../../knowledge/documents/exported-chunks.ts";
 import { InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
 import { checkJsonBounds } from "../../../protocol/base/json-bounds.ts";
 import { documentStatuses } from "../../../protocol/knowledge/chunks.ts";

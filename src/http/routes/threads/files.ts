@@ -12,7 +12,7 @@ import {
   fileSchema,
   type FileView,
 } from "../../../protocol/threads/files.ts";
-import { noFile } from "../../../sandbox/workspace/file-fault.ts";
+import { noFile } from "../../../sandbox/workspace/file-errors.ts";
 import type { FolderEntry } from "../../../sandbox/workspace/walk.ts";
 import { parsePath } from "../../../sandbox/workspace/path.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";

@@ -1,7 +1,7 @@
 import type { AgentDefinition, RoomMember } from "../protocol/agents/agents.ts";
 import { passText } from "../protocol/agents/rooms.ts";
 import type { Turn } from "../run/contract/turn.ts";
-import { explainMemberFailure } from "./dead-members.ts";
+import { explainMemberFailure } from "./failed-members.ts";
 import { threadSeenBy } from "./thread-seen-by.ts";
 
 /** The part of a turn that it needs. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { similarNames } from "./near-names.ts";
+import { similarNames } from "./similar-names.ts";
 
 const known = ["add_task", "list_tasks", "complete_task", "update_task", "delete_task", "now"];
 

@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../../../test/pglite.ts";
 import { createSpace } from "../workspace/space.ts";
-import { trimWorkspace } from "./cut-back.ts";
+import { trimWorkspace } from "./trim-workspace.ts";
 
 const megabyte = 1024 ** 2;
 const signal = AbortSignal.timeout(60_000);

@@ -28,7 +28,7 @@ export type CapabilityStack = AsyncDisposable & {
   readonly done: () => () => Promise<void>;
 };
 
-/** For a function that opens several parts: `await using opening = createOpening(log)`. */
+/** For a function that opens several parts: `await using opening = createCapabilityStack(log)`. */
 export function createCapabilityStack(log: Log): CapabilityStack {
   const stack = new AsyncDisposableStack();
   const parts: Capability[] = [];

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../../test/pglite.ts";
-import { redactedSetting } from "./shown-setting.ts";
+import { redactedSetting } from "./redacted-setting.ts";
 import { describeConfig, loadConfig } from "./load.ts";
 
 test("of a webhook only its origin is shown, since its path is often its password", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Finding } from "../../protocol/people/overview.ts";
 import { silentLog } from "../../protocol/base/log.ts";
-import { type Capability, createCapabilityStack, findingsOf, healthOf } from "./opening.ts";
+import { type Capability, createCapabilityStack, findingsOf, healthOf } from "./capability-stack.ts";
 
 function watched() {
   const closed: string[] = [];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isRedirect, nextHop, parseUrl, portOf } from "./hops.ts";
+import { isRedirect, nextHop, parseUrl, portOf } from "./redirects.ts";
 
 test("hops: these statuses are redirects, and no others", () => {
   const all = Array.from({ length: 500 }, (_, at) => at + 100);

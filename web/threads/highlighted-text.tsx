@@ -1,5 +1,5 @@
 import { Fragment } from "react";
-import { markedPieces } from "./marked-pieces.ts";
+import { markedPieces } from "./search-matches.ts";
 
 type HighlightedTextProps = { readonly text: string; readonly search: string; readonly fromFirst?: boolean };
 

@@ -4,7 +4,7 @@ import { ColloquyError, RunWaits } from "../protocol/base/errors.ts";
 import type { Item } from "../protocol/threads/items.ts";
 import type { Turn } from "../run/contract/turn.ts";
 import { isErased } from "../run/log/fold.ts";
-import { failedMembers } from "./dead-members.ts";
+import { failedMembers } from "./failed-members.ts";
 import { privateHint } from "./private-messages.ts";
 import { readRoom, unknownMentions, type ReadRoom } from "./room-log.ts";
 import {

@@ -3,7 +3,7 @@ import { chmod, lstat, open, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { fileChange, type FileChange } from "../../protocol/threads/files.ts";
 import { bytesOf, measure } from "../workspace/measure.ts";
-import { codeOf } from "../workspace/file-fault.ts";
+import { codeOf } from "../workspace/file-errors.ts";
 import { type HeldFolder, openFolder } from "../workspace/open-folder.ts";
 import { removeTree } from "../workspace/remove-tree.ts";
 import type { WorkspaceUsage } from "../workspace/space.ts";
