@@ -128,6 +128,13 @@ const broken = [
     files: { "src/cli/resume.ts": "export const told = (run) => `${run} goes on where it was`;\n" },
     problem: "src/cli/resume.ts says “goes on” in “… goes on where it was”; say: Continue",
   },
+  {
+    name: "a phrase that the documentation may not say; code and fenced blocks may",
+    files: {
+      "docs/page.md": "# Page\n\n`anew` here:\n\n```sh\nread anew\n```\n\nIt is read anew.\n",
+    },
+    problem: "docs/page.md says “anew” in “It is read anew.”; say: again",
+  },
 ];
 
 test("a sound house has no problems", () => {

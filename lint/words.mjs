@@ -1,6 +1,6 @@
 /**
- * Words and phrases that the page, the command line and the terminal may not say, each with what to say instead. Only texts are
- * looked at (strings of a file that is not a test, without addresses and keys): a name in the code may be what it is.
+ * Words and phrases that the page, the command line, the terminal and the documentation may not say, each with what to say instead.
+ * Checks only texts: strings of a file that is not a test, without addresses and keys, and the prose of a page. Names in code are free.
  */
 
 /** A phrase in lower case (it begins and ends at the bounds of words), and its replacement. */
@@ -70,10 +70,24 @@ export const unnatural = new Map([
   ["that is not json", "This is not valid JSON."],
 ]);
 
-const pattern = new RegExp(
-  `(?<![\\w-])(?:${[...unnatural.keys()].sort((a, b) => b.length - a.length).join("|")})(?![\\w-])`,
-  "gi",
-);
+/** Phrases that no page of the documentation may say, with what to say instead. */
+export const unnaturalInDocs = new Map([
+  ["anew", "again"],
+  ["in vain", "without success"],
+  ["for ever", "permanently, indefinitely"],
+  ["nevertheless", "anyway"],
+  ["of one's own", "your own"],
+  ["for want of", "without"],
+  ["what became of", "what happened to, the outcome of"],
+  ["whoever", "anyone who, people who"],
+  ["may everything", "can do everything"],
+  ["all that the account may", "everything the account can do"],
+]);
+
+const patternOf = (phrases) =>
+  new RegExp(`(?<![\\w-])(?:${[...phrases.keys()].sort((a, b) => b.length - a.length).join("|")})(?![\\w-])`, "gi");
+const pattern = patternOf(unnatural);
+const docsPattern = patternOf(unnaturalInDocs);
 
 /** What speaks to users: the page's English words, the command line and the terminal. */
 function speaks(file) {
@@ -85,16 +99,26 @@ function speaks(file) {
 
 /** Each phrase in what `files` say to users, a line each. */
 export function unnaturalWords(files, read) {
-  return files
-    .filter((file) => speaks(file) && !file.endsWith(".test.ts"))
-    .flatMap((file) =>
-      textsOf(read(file)).flatMap((text) =>
-        [...text.matchAll(pattern)].map(
-          ([said]) =>
-            `${file} says “${said}” in “${text.trim().slice(0, 60)}”; say: ${unnatural.get(said.toLowerCase())}`,
-        ),
-      ),
-    );
+  const spoken = files.filter((file) => speaks(file) && !file.endsWith(".test.ts"));
+  const pages = files.filter((file) => /^docs\/[\w-]+\.md$/.test(file));
+  return [
+    ...spoken.flatMap((file) => textsOf(read(file)).flatMap((text) => found(file, text, pattern, unnatural))),
+    ...pages.flatMap((file) => proseOf(read(file)).flatMap((line) => found(file, line, docsPattern, unnaturalInDocs))),
+  ];
+}
+
+function found(file, text, phrases, instead) {
+  return [...text.matchAll(phrases)].map(
+    ([said]) => `${file} says “${said}” in “${text.trim().slice(0, 60)}”; say: ${instead.get(said.toLowerCase())}`,
+  );
+}
+
+/** The lines of a page without its fenced blocks, code, and links to tests, whose texts are the tests' names. */
+function proseOf(page) {
+  return page
+    .replace(/^```.*?^```$/gms, "")
+    .replace(/`[^`\n]*`|\[[^\]]*\]\([^)]*\.test\.tsx?\)/g, "")
+    .split("\n");
 }
 
 /** Texts of several words, or of one that begins with a capital: the others are keys and values. */

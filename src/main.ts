@@ -30,7 +30,7 @@ export type { Colloquy };
 
 const graceMs = 10_000;
 
-/** Opens the parts of a server, each from those before it. They are closed in reverse, also those of a start that fails. */
+/** Starts a server: opens its parts in order, each from the ones before it. They close in reverse order, also if the start fails. */
 export async function startColloquy(config: Config, options: ColloquyOptions): Promise<Colloquy> {
   const { log, runsJobs = true, quiet = false } = options;
   await using opening = createCapabilityStack(log);
@@ -73,7 +73,7 @@ export async function startColloquy(config: Config, options: ColloquyOptions): P
   const people = add(openPeople(config, { store, runs, uploads, workspaces, knowledge, access, mcp, log, runsJobs }));
   const served = add(serveRooms(rooms, { store, runs, definitions, log }));
 
-  // Doctor and health tell of these first and in this order, of all others as they were opened.
+  // Doctor and health list these first and in this order, then all others as they were opened.
   const told = [store, runs, models, mcp, toolsServer, definitions, sandbox, tools, space, people, web];
   const parts = opening.partsFrom(told);
   const services = {

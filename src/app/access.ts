@@ -17,21 +17,21 @@ import { ensureGuest, findUser, type User } from "../store/people/users.ts";
 import type { Store } from "./store.ts";
 
 export type OpenAccess = {
-  /** What a command on this machine shows to come in as the owner. */
+  /** Token with which commands on this machine authenticate as the owner. */
   readonly token: string;
-  /** Where the first admin of the server at this URL is made; undefined: none is needed. */
+  /** Link that creates the first admin of the server at this URL; undefined if none is needed. */
   setupLink(url: string): Promise<string | undefined>;
   /** Makes codes for browsers of the owner; undefined: the system tells whose they are, or people log in. */
   codeMaker(): Promise<(() => Promise<string>) | undefined>;
-  /** What all nodes count of requests; undefined where one process is alone. */
+  /** Request counts of all nodes; undefined with a single process. */
   readonly counts?: SharedCounts | undefined;
-  /** What is remembered of users and keys is asked again. */
+  /** Clears cached users and keys. */
   forget(): void;
   readonly services: Pick<Services, "access" | "users" | "fileLinks">;
   readonly close: () => Promise<void>;
 };
 
-/** Who may come in, and how accounts are kept. */
+/** Opens authentication and accounts. */
 export async function openAccess(
   config: Config,
   {

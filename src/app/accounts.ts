@@ -18,12 +18,12 @@ const setupMs = 24 * hourMs;
 
 export type OpenAccounts = {
   readonly accounts: Accounts;
-  /** The secret part of the link that makes the first admin; undefined: there is one. */
+  /** Secret part of the link that creates the first admin; undefined if there is one. */
   setupToken(): Promise<string | undefined>;
   close(): Promise<void>;
 };
 
-/** Everything behind `auth.mode: accounts`; local mode never loads it. */
+/** Opens everything for `auth.mode: accounts`; local mode never loads this file. */
 export function openAccounts(
   { auth }: Config,
   { database, secret, log }: { readonly database: Database; readonly secret: string; readonly log: Log },

@@ -48,7 +48,7 @@ type DefinitionsDeps = {
   readonly runsJobs: boolean;
 };
 
-/** Agents, models and MCP servers as they are defined anywhere, and how admins define them. */
+/** Opens the definitions of agents, models and MCP servers from all sources, and their administration. */
 export async function openDefinitions(config: Config, deps: DefinitionsDeps): Promise<OpenDefinitions> {
   const { store, tools, rooms, runsJobs, log } = deps;
   const { choice, changeable: models, callLog, isOwn, addresses, hide } = deps.models;

@@ -24,7 +24,7 @@ import { strategies } from "../run/strategies/strategies.ts";
 import type { DefinitionKey } from "../store/definitions.ts";
 import { defaultServers } from "../tools/mcp/mcp-servers.ts";
 
-/** Models, strategies, agents and tools that agents name and that are not there. */
+/** Finds names of models, strategies, agents and tools in agents that don't exist. */
 export async function* examineNames(
   { mcpServers, taiga }: Config,
   { agents: written, own }: Pick<LoadedAgents, "agents" | "own">,
@@ -62,7 +62,7 @@ export async function* examineNames(
   await models.close();
 }
 
-/** Tools of one's own of which only a person can find out whether a write was done whose answer was lost. */
+/** Finds the operator's own tools whose unknown outcomes only a person can settle. */
 export function* examineWrites(tools: readonly Tool[]): Generator<Finding> {
   for (const { name, effect, scope, idempotent, reconcile, source } of tools)
     if (effect === "write" && scope === "remote" && !idempotent && !reconcile)
@@ -73,7 +73,7 @@ export function* examineWrites(tools: readonly Tool[]): Generator<Finding> {
       };
 }
 
-/** What a person is not asked about though text from outside was read; whoever reads this should know of it. */
+/** Reports calls that need no approval after external content, so that operators know about them. */
 export function* examineAllowances(policy: ApprovalPolicy, agents: readonly AgentDefinition[]): Generator<Finding> {
   const told = (whose: string, { allowAfterUntrusted: rules = [] }: ApprovalRules): Finding[] => {
     const names = rules.map((rule) => (typeof rule === "string" ? rule : `${rule.tool} (${rule.effect})`));
@@ -102,7 +102,7 @@ export async function* examineModels(config: Config, probes: readonly BackendPro
 
 type ConfiguredModel = Extract<Config["models"][number], { readonly model: string }>;
 
-/** Whether its server answers, takes the key, and has a model of that name. */
+/** Checks whether a model's server answers, accepts the key and has the model. */
 export async function examineModel(
   { id, provider, model, ...wish }: Pick<ConfiguredModel, "id" | "provider" | "model" | "apiKey" | "headers">,
   baseUrl: string,

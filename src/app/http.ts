@@ -27,7 +27,7 @@ type HttpDeps = {
   readonly graceMs: number;
 };
 
-/** Answers over HTTP. Closed before anything else, so that probes hear at once that this node stops. */
+/** Opens the HTTP server. It closes before all other parts, so that probes learn at once that this node is stopping. */
 export async function openHttp(config: Config, deps: HttpDeps): Promise<OpenHttp> {
   const { services, parts, store, access, address, log, quiet, graceMs } = deps;
   await using opening = createCapabilityStack(log);

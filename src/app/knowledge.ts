@@ -28,7 +28,7 @@ type KnowledgeDeps = {
   readonly runsJobs: boolean;
 };
 
-/** Collections of documents, and how passages are found in them. */
+/** Opens collections of documents and their search. */
 export async function openKnowledge(config: Config, deps: KnowledgeDeps): Promise<OpenKnowledge> {
   const { store, log, runsJobs } = deps;
   await using opening = createCapabilityStack(log);

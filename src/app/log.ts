@@ -3,13 +3,13 @@ import pretty from "pino-pretty";
 
 export type LogOptions = {
   readonly level: string;
-  /** Lines for a person instead of JSON. */
+  /** Writes readable lines instead of JSON. */
   readonly pretty: boolean;
-  /** Where they go instead of standard error. */
+  /** Destination instead of standard error. */
   readonly file?: string;
 };
 
-/** JSON lines on standard error, so that standard output stays the program's own; made readable on a terminal. */
+/** Creates the log: JSON lines on standard error, readable ones on a terminal. Standard output is left to the command. */
 export function createLog({ level, pretty: readable, file }: LogOptions): Logger {
   const stream = file
     ? destination({ dest: file, mkdir: true, sync: true })

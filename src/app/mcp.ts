@@ -29,7 +29,7 @@ type McpDeps = {
   readonly runsJobs: boolean;
 };
 
-/** The MCP servers whose tools there are, and how users sign in to them. */
+/** Opens the MCP servers and their sign-in. */
 export function openMcp(config: Config, { store, tasks, address, log, runsJobs }: McpDeps): OpenMcp {
   const { database, secret } = store;
   const credentials = createMcpCredentials(database.query, secret);

@@ -7,17 +7,17 @@ import { addressAt, ask, askJson, askList, queryOf, type ServerAccess } from "./
 
 export type KeyInput = {
   readonly label: string;
-  /** All that it may; `*`: all that the account may. */
+  /** Scopes of the key; `*`: everything the account can do. */
   readonly scopes: readonly string[];
   readonly expiresInDays?: number;
 };
 
-/** What everybody sees and changes of their own account. */
+/** A user's own account: profile, keys and logins. */
 export type AccountClient = {
   keys(signal?: AbortSignal): Promise<readonly KeyView[]>;
-  /** `text` is the key, told this once. */
+  /** Creates a key. `text` is the key itself and is returned only here. */
   addKey(key: KeyInput, signal?: AbortSignal): Promise<MadeKey>;
-  /** Says what it may, or calls it something else. */
+  /** Changes a key's scopes or label. */
   changeKey(
     id: string,
     change: { readonly label?: string; readonly scopes?: readonly string[] },
@@ -26,10 +26,10 @@ export type AccountClient = {
   revokeKey(id: string, signal?: AbortSignal): Promise<void>;
   logins(signal?: AbortSignal): Promise<readonly LoginView[]>;
   endLogin(id: string, signal?: AbortSignal): Promise<void>;
-  /** For a link that lets a browser in, in local mode. */
+  /** Creates the code for a link that authorizes a browser, in local mode. */
   makeOpenCode(signal?: AbortSignal): Promise<OpenCode>;
   endOtherLogins(signal?: AbortSignal): Promise<void>;
-  /** All other logins end. */
+  /** Changes the password and ends all other logins. */
   changePassword(current: string, password: string, signal?: AbortSignal): Promise<void>;
   budgets(signal?: AbortSignal): Promise<readonly BudgetView[]>;
   usage(
@@ -37,12 +37,12 @@ export type AccountClient = {
     signal?: AbortSignal,
   ): Promise<readonly UsageView[]>;
   mcpServers(signal?: AbortSignal): Promise<readonly McpServerState[]>;
-  /** Where one signs in. */
+  /** Starts signing in to an MCP server; returns the URL to open. */
   signIn(server: string, signal?: AbortSignal): Promise<string>;
   signOut(server: string, signal?: AbortSignal): Promise<void>;
   shares(signal?: AbortSignal): Promise<readonly OwnShareView[]>;
   withdrawShare(id: string, signal?: AbortSignal): Promise<void>;
-  /** Where all that the server holds of one is, as an archive. */
+  /** URL of the archive with all of the user's data. */
   readonly archive: string;
 };
 
@@ -76,12 +76,12 @@ export function createAccountClient(server: ServerAccess): AccountClient {
   };
 }
 
-/** Turns the code of a link into a key for this browser. */
+/** Exchanges the code of a link for this browser's key. */
 export function logInByCode(server: ServerAccess, code: string): Promise<BrowserKey> {
   return askJson(server, "/api/auth/open", { method: "POST", body: { code } });
 }
 
-/** Where there is a login, it ends. */
+/** Ends the current login, if there is one. */
 export async function logOut(server: ServerAccess): Promise<void> {
   await ask(server, "/api/auth/logout", { method: "POST" });
 }

@@ -9,18 +9,18 @@ export type AdminRunFilter = Omit<RunListFilter, "thread"> & {
   readonly user?: string;
 };
 
-/** Everybody's runs; for admins only. */
+/** Runs of all users. Admins only. */
 export type AdminRunClient = {
   /** Newest first. */
   list(filter?: AdminRunFilter, signal?: AbortSignal): Promise<readonly ListedAdminRun[]>;
   cancel(id: string, signal?: AbortSignal): Promise<void>;
-  /** What became of a write whose outcome nobody knows. */
+  /** Settles a write with an unknown outcome. */
   resolve(
     id: string,
     write: { readonly step: string; readonly index: number; readonly status: "done" | "failed" },
     signal?: AbortSignal,
   ): Promise<void>;
-  /** The message of one that failed or was cancelled once more, as a new run. */
+  /** Sends the message of a failed or cancelled run again, as a new run. */
   retry(id: string, signal?: AbortSignal): Promise<StartedRun>;
 };
 

@@ -2,7 +2,7 @@ import type { OnBudgetLimit, BudgetView } from "../protocol/people/budgets.ts";
 import { ask, askJson, askList, type ServerAccess } from "./request.ts";
 
 export type BudgetInput = {
-  /** With neither it is each account's that has none of its own. */
+  /** With neither, the budget applies to each account without its own. */
   readonly user?: string;
   readonly group?: string;
   readonly period: "day" | "month";
@@ -16,7 +16,7 @@ export type BudgetInput = {
 /** For admins only. */
 export type BudgetClient = {
   list(signal?: AbortSignal): Promise<readonly BudgetView[]>;
-  /** For the same subject and period it takes the place of the one before. */
+  /** Sets a budget; replaces the one for the same subject and period. */
   set(budget: BudgetInput, signal?: AbortSignal): Promise<BudgetView>;
   remove(id: string, signal?: AbortSignal): Promise<void>;
 };

@@ -11,24 +11,24 @@ import type { Source } from "../protocol/knowledge/sources.ts";
 import type { RunDetailsView } from "../protocol/threads/run-trace.ts";
 import { askJson, type ServerAccess } from "./request.ts";
 
-/** What stands in a conversation, in the order in which it began. `key` stays the same while it grows. */
+/** A block of a conversation, in the order in which blocks start. `key` stays the same while the block grows. */
 export type ConversationBlock =
   | {
       readonly kind: "message";
       readonly key: string;
       readonly run: string | undefined;
-      /** An agent or a user; undefined while nobody said who speaks. */
+      /** Agent or user; undefined until the speaker is known. */
       readonly author: string | undefined;
       readonly role: "user" | "assistant" | "system";
       readonly text: string;
       readonly reasoning: string;
-      /** Being written. */
+      /** Still being written. */
       readonly isLive: boolean;
       /** Stopped before its end. */
       readonly isPartial: boolean;
       /** Names of files that came with it. */
       readonly files: readonly string[];
-      /** Its model could not be had, and is asked again soon. */
+      /** Its model is unavailable and will be asked again soon. */
       readonly retry?: Retry;
       readonly item?: ItemOf<"message">;
     }
@@ -40,7 +40,7 @@ export type ConversationBlock =
       readonly name: string;
       /** JSON text. */
       readonly arguments: string;
-      /** What it wrote while it works; bounded. */
+      /** Live output of the call; bounded. */
       readonly output: string;
       readonly result?: {
         readonly content: string;
@@ -50,15 +50,15 @@ export type ConversationBlock =
         /** The tool's own value. */
         readonly data?: unknown;
       };
-      /** Where in its run it stands: the call `index` of the step. */
+      /** Position in its run: call `index` of the step. */
       readonly place: string;
       readonly threadId: string;
-      /** When it was asked for, or when a person decided what it waited for. */
+      /** When it was requested, or when a person decided its question. */
       readonly startedAt: string;
       readonly endedAt?: string;
-      /** The run that did it, of which this one is a fork. */
+      /** The run that made the call, if this run is a fork of it. */
       readonly kept?: string;
-      /** A person did not allow it; its result says why, as far as they said. */
+      /** A person denied it; the result has the reason, if one was given. */
       readonly isDenied?: true;
     }
   | { readonly kind: "plan"; readonly key: string; readonly run: string | undefined; readonly steps: PlanBody["steps"] }
@@ -68,14 +68,14 @@ export type ConversationBlock =
       readonly run: string;
       readonly id: string;
       readonly body: QuestionBody;
-      /** The key of the call that it is about, if it is about one. */
+      /** Key of the call it refers to, if any. */
       readonly call?: string;
       readonly decision?: Decision | "withdrawn";
       /** Allowed, but with other arguments. */
       readonly isChanged?: boolean;
     }
   | { readonly kind: "notice"; readonly key: string; readonly text: string; readonly code?: string }
-  /** It had ended, and goes on. */
+  /** The run had ended and was resumed. */
   | { readonly kind: "resume"; readonly key: string; readonly run: string; readonly by: string }
   | {
       readonly kind: "end";
@@ -91,28 +91,28 @@ export type BlockOf<Kind extends ConversationBlock["kind"]> = Extract<Conversati
 
 export type ConversationFold = {
   readonly blocks: () => Iterable<ConversationBlock>;
-  /** The runs that have begun and not ended, with their agents, the first first. */
+  /** Live runs with their agents, in the order in which they started. */
   readonly working: () => ReadonlyMap<string, string | undefined>;
-  /** Questions that nobody has decided. */
+  /** Open questions. */
   readonly open: () => readonly BlockOf<"question">[];
-  /** The blocks that are new or changed by it. */
+  /** Applies an event; returns the blocks that are new or changed. */
   readonly apply: (event: RunEvent) => readonly ConversationBlock[];
-  /** A question that was learned of in another way: one of a delegated run. */
+  /** Adds a question from another source: one of a delegated run. */
   readonly ask: (
     question: QuestionBody & { readonly id: string; readonly runId: string },
   ) => readonly ConversationBlock[];
-  /** What this very person decided. */
+  /** Records a decision of this user. */
   readonly decided: (key: string, decision: Decision) => readonly ConversationBlock[];
-  /** Runs that began before what was read. */
+  /** Adds runs that started before the items that were read. */
   readonly atWork: (runs: readonly { readonly id: string; readonly agent: string }[]) => void;
-  /** Of an item that was read from the log, as if its events had been followed. */
+  /** Applies an item read from the log, as if its events had been followed. */
   readonly read: (item: Item) => readonly ConversationBlock[];
 };
 
 /** Of one call. */
 const mostOutput = 20_000;
 
-/** The fold of a thread's events into what stands in the conversation. */
+/** Folds the events of a thread into the blocks of a conversation. */
 export function createConversation(): ConversationFold {
   const blocks = new Map<string, ConversationBlock>();
   const working = new Map<string, string | undefined>();
@@ -200,7 +200,7 @@ export function createConversation(): ConversationFold {
           return [...resumed, ...set({ ...question, decision }), ...set({ ...call, isDenied: true as const })];
         if (!call || decision !== "allow" || given === undefined)
           return [...resumed, ...set({ ...question, decision })];
-        // What is done is told, not what the agent asked for.
+        // Show the arguments that are used, not the ones that the agent requested.
         return [...resumed, ...set({ ...question, decision, isChanged: true }), ...set({ ...call, arguments: given })];
       }
       case "plan":
@@ -216,7 +216,7 @@ export function createConversation(): ConversationFold {
     }
   }
 
-  /** None of a run's open calls was at work while the run waited for a person. */
+  /** Resets the start time of a run's open calls, since none was running while the run waited for a person. */
   function resume(run: string | undefined, startedAt: string): readonly ConversationBlock[] {
     const open = [...blocks.values()].filter(
       (block): block is BlockOf<"call"> => block.kind === "call" && block.run === run && !block.result,
@@ -362,7 +362,7 @@ function callKey({ runId, step, index, id }: ItemOf<"call" | "result" | "questio
   return step === null ? id : `${runId ?? ""}/${step}/${index}`;
 }
 
-/** What a tool asked a model beside the run's own steps is recorded, but said to nobody. */
+/** Whether the step was asked by a tool: such steps are recorded but not shown. */
 function isNested({ step, body }: ItemOf<"message">): boolean {
   return body.role === "assistant" && step !== null && step.includes("/");
 }

@@ -12,41 +12,41 @@ import { addressAt, ask, askJson, askList, queryOf, type ServerAccess } from "./
 /** `confirm`: what it runs, as `commandLineOf` tells it, once a person has seen that. */
 export type DefinitionDraft = { readonly id: string; readonly definition: Definition; readonly confirm?: string };
 
-/** One kind of what is defined. */
+/** Client for one kind of definition. */
 export type KindClient<View extends DefinedView> = {
   list(signal?: AbortSignal): Promise<readonly View[]>;
   create(draft: DefinitionDraft, signal?: AbortSignal): Promise<View>;
-  /** `revision` is of what was read. */
+  /** Changes a definition; `revision` is the one that was read. */
   change(draft: DefinitionDraft & { readonly revision: string }, signal?: AbortSignal): Promise<View>;
-  /** `force`: though others need it. */
+  /** Deletes a definition; `force` deletes it even if others need it. */
   remove(id: string, options?: { readonly force?: boolean }, signal?: AbortSignal): Promise<void>;
 };
 
-/** Agents, models and MCP servers, and which are meant where none is named; for admins only. */
+/** Definitions of agents, models and MCP servers, and the defaults. Admins only. */
 export type DefinitionClient = {
   readonly agents: KindClient<DefinedAgent>;
   readonly models: KindClient<DefinedModel>;
   readonly mcpServers: KindClient<DefinedMcpServer>;
-  /** A run in a new thread of the caller. */
+  /** Starts a test run in a new thread of the caller. */
   tryAgent(
     id: string,
     prompt: string,
     signal?: AbortSignal,
   ): Promise<{ readonly id: string; readonly threadId: string; readonly cursor: string }>;
-  /** Where an agent is as the Markdown file that says the same. */
+  /** URL of an agent's Markdown file. */
   agentFile(id: string): string;
   findModels(
     address: { readonly baseUrl: string; readonly apiKey?: string },
     signal?: AbortSignal,
   ): Promise<FoundModels>;
-  /** One that is defined, or one that is not kept. */
+  /** Tests a stored definition, or one that is not saved. */
   tryModel(model: string | DefinitionDraft, signal?: AbortSignal): Promise<ModelTrial>;
   tryMcpServer(mcpServer: string | DefinitionDraft, signal?: AbortSignal): Promise<McpTrial>;
-  /** Where the caller signs in to an MCP server. */
+  /** Returns the URL where the caller signs in to an MCP server. */
   signIn(name: string, signal?: AbortSignal): Promise<string>;
   signOut(name: string, signal?: AbortSignal): Promise<void>;
   defaults(signal?: AbortSignal): Promise<readonly DefaultView[]>;
-  /** Undefined: left to the server again. */
+  /** Sets a default; undefined resets it. */
   setDefault(of: DefaultView["of"], value: string | undefined, signal?: AbortSignal): Promise<DefaultView>;
 };
 

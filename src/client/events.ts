@@ -4,27 +4,27 @@ import { pause, ask, type ServerAccess } from "./request.ts";
 
 import { createSseParser } from "./sse.ts";
 
-/** An event and the place to go on from after it. */
+/** An event, and the cursor after it. */
 export type EventWithCursor<Event = RunEvent> = { readonly event: Event; readonly cursor: string };
 
 export type FollowOptions = {
-  /** Where to begin; absent: at the beginning. */
+  /** Cursor to start from; default: the beginning. */
   readonly cursor?: string;
   readonly signal?: AbortSignal;
-  /** How long the server may be away before following fails; 60 s when absent. */
+  /** How long the server may be unavailable before following fails, in milliseconds; default 60,000. */
   readonly patienceMs?: number;
-  /** Told when the connection is lost, and when there is one again. */
+  /** Called when the connection is lost, and when it is back. */
   readonly onConnection?: (isConnected: boolean) => void;
 };
 
-/** The server says something at least every 15 s. */
+/** The server sends at least a comment every 15 s, so a longer silence is a lost connection. */
 const silenceMs = 45_000;
 const longestPauseMs = 5000;
 
 /**
- * Follows an event stream of the native API. A lost connection is made again from the last cursor, so nothing is
- * missed and nothing told twice. Ends when the server says there is no more, or the signal fires; throws the
- * server's refusal, or Unavailable once patience is over.
+ * Follows an event stream of the native API. Reconnects from the last cursor after connection errors, so no event is
+ * missed or repeated. Ends when the server has no more events or the signal fires. Throws the
+ * server's error, or Unavailable if the server stays unreachable.
  */
 export async function* followEvents<Event extends { readonly type: string } = RunEvent>(
   server: ServerAccess,
@@ -82,7 +82,7 @@ async function* connect<Event>(
       heardAt = Date.now();
       yield "alive";
       for (const { data, id } of parse(decoder.decode(bytes, { stream: true })))
-        // What stands in no log has no id of its own.
+        // Events that are not in the log have no ID.
         yield { event: JSON.parse(data) as Event, cursor: id ?? cursor ?? "0" };
     }
   } catch (error) {
@@ -93,7 +93,7 @@ async function* connect<Event>(
   }
 }
 
-/** Not every browser goes through a body by itself. */
+/** Iterates over a body; not every browser supports this natively. */
 async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array> {
   const reader = body?.getReader();
   try {

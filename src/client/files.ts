@@ -3,13 +3,13 @@ import { ask, askJson, encodedPath, queryOf, type ServerAccess } from "./request
 
 export type FileList = { readonly data: readonly FileView[]; readonly more: boolean };
 
-/** The files of one workspace. */
+/** Client for the files of one workspace. */
 export type WorkspaceFileClient = {
   /** Each folder before what is in it. */
   list(options?: { readonly under?: string; readonly depth?: number }, signal?: AbortSignal): Promise<FileList>;
   download(path: string, signal?: AbortSignal): Promise<Uint8Array>;
   upload(path: string, content: string | Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<UploadedFile>;
-  /** A file, or a folder with all that is in it. */
+  /** Deletes a file, or a folder with everything in it. */
   remove(path: string, signal?: AbortSignal): Promise<void>;
 };
 
@@ -35,7 +35,7 @@ export function createFileClient(server: ServerAccess): FileClient {
   };
 }
 
-/** `root`: the route that lists them. */
+/** Creates the client of one workspace; `root` is the route that lists its files. */
 export function createWorkspaceFileClient(server: ServerAccess, root: string): WorkspaceFileClient {
   const placeOf = (path: string) => `${root}/${encodedPath(path)}`;
   return {
@@ -48,7 +48,7 @@ export function createWorkspaceFileClient(server: ServerAccess, root: string): W
   };
 }
 
-/** The text at the beginning of a file, which stands at a path of the server. */
+/** Reads the beginning of a text file at a path of the server. */
 export async function beginningOf(
   server: ServerAccess,
   { path, bytes, signal }: { readonly path: string; readonly bytes: number; readonly signal?: AbortSignal },

@@ -2,7 +2,7 @@ import type { InviteView, GroupView, MemberView, MadeInvite } from "../protocol/
 import type { Role } from "../protocol/base/callers.ts";
 import { ask, type ClientRequest, askJson, askList, type ServerAccess } from "./request.ts";
 
-/** What groups grant and who is in them, and invitations; for admins only. */
+/** Groups, their members and permissions, and invitations. Admins only. */
 export type GroupClient = {
   list(signal?: AbortSignal): Promise<readonly GroupView[]>;
   save(name: string, permissions: readonly string[], signal?: AbortSignal): Promise<void>;
@@ -11,7 +11,7 @@ export type GroupClient = {
   addMember(name: string, userId: string, signal?: AbortSignal): Promise<void>;
   removeMember(name: string, userId: string, signal?: AbortSignal): Promise<void>;
   invites(signal?: AbortSignal): Promise<readonly InviteView[]>;
-  /** `url` is told this once. */
+  /** Creates an invitation; its `url` is returned only here. */
   invite(
     input: { readonly role: Role; readonly groups?: readonly string[]; readonly days?: number },
     signal?: AbortSignal,

@@ -37,7 +37,7 @@ export type KnowledgeQuestion = {
   readonly tokens?: number;
 };
 
-/** Collections of documents. */
+/** Client for collections of documents. */
 export type KnowledgeClient = {
   choices(signal?: AbortSignal): Promise<KnowledgeChoices>;
   collections(signal?: AbortSignal): Promise<readonly CollectionView[]>;
@@ -50,14 +50,14 @@ export type KnowledgeClient = {
   ): Promise<CollectionView>;
   reindex(id: string, change?: Partial<CollectionInput>, signal?: AbortSignal): Promise<CollectionView>;
   removeCollection(id: string, signal?: AbortSignal): Promise<void>;
-  /** By name, a page; `after` is the last name of the one before. */
+  /** Lists documents by name; `after` is the last name of the previous page. */
   documents(
     collectionId: string,
     page?: {
       readonly after?: string;
       readonly limit?: number;
       readonly status?: DocumentStatus;
-      /** Some of the name. */
+      /** Part of the name. */
       readonly search?: string;
     },
     signal?: AbortSignal,
@@ -69,7 +69,7 @@ export type KnowledgeClient = {
     file: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> },
     signal?: AbortSignal,
   ): Promise<DocumentResultView>;
-  /** The same in a browser, which tells how much of it was sent. */
+  /** The same in a browser, with upload progress. */
   sendFile(
     collectionId: string,
     file: { readonly name: string; readonly content: Blob },
@@ -87,7 +87,7 @@ export type KnowledgeClient = {
   removeDocument(id: string, signal?: AbortSignal): Promise<void>;
   /** Its original, its text, or its chunks as lines of JSON. */
   content(id: string, part: "content" | "chunks", signal?: AbortSignal): Promise<Uint8Array>;
-  /** Where its original is, for a page. */
+  /** URL of the original. */
   addressOf(id: string): string;
   text(id: string, signal?: AbortSignal): Promise<string>;
   textPart(id: string, part: { readonly from: number; readonly to: number }, signal?: AbortSignal): Promise<TextPart>;
@@ -98,7 +98,7 @@ export type KnowledgeClient = {
     signal?: AbortSignal,
   ): Promise<readonly ChunkView[]>;
   query(question: KnowledgeQuestion, signal?: AbortSignal): Promise<KnowledgeAnswer>;
-  /** One's own retrievals, newest first; `before` is the last id of the page before. */
+  /** Lists the caller's searches, newest first; `before` is the last ID of the previous page. */
   traces(
     page?: { readonly before?: string; readonly limit?: number; readonly run?: string },
     signal?: AbortSignal,

@@ -16,7 +16,7 @@ export function readMe(server: ServerAccess, signal?: AbortSignal): Promise<MeVi
   return askJson(server, "/api/auth/me", { signal });
 }
 
-/** How the server does; for admins only. */
+/** Usage, settings and health of the server. Admins only. */
 export type OverviewClient = {
   usage(question: UsageQuery, signal?: AbortSignal): Promise<readonly UsageView[]>;
   settings(signal?: AbortSignal): Promise<readonly SettingView[]>;

@@ -3,7 +3,7 @@ import { ColloquyError, type ErrorDetail, messageOf, Unavailable } from "../prot
 export type ServerAccess = {
   /** `http://127.0.0.1:8000` */
   readonly url: string;
-  /** An API key, where there are accounts. */
+  /** API key; needed with accounts. */
   readonly token?: string | undefined;
   /** Sent with each request. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export type ClientRequest = {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is. */
+  /** Body to send unchanged. */
   readonly bytes?: string | Uint8Array<ArrayBuffer>;
   /** Sent as `multipart/form-data`. */
   readonly form?: FormData;
@@ -21,7 +21,7 @@ export type ClientRequest = {
   readonly signal?: AbortSignal;
 };
 
-/** One request. Throws Unavailable when the server can't be reached, and the server's own error otherwise. */
+/** Sends one request. Throws Unavailable if the server can't be reached, and the server's own error if it refuses. */
 export async function ask(server: ServerAccess, path: string, asking: ClientRequest = {}): Promise<Response> {
   const { method = "GET", body, bytes, form, headers, signal } = asking;
   let response: Response;
@@ -52,7 +52,7 @@ export async function ask(server: ServerAccess, path: string, asking: ClientRequ
   throw await errorOf(response);
 }
 
-/** The same, and what was answered as JSON. */
+/** Sends one request and returns the JSON answer. Throws like `ask`. */
 export async function askJson<Answer>(server: ServerAccess, path: string, asking?: ClientRequest): Promise<Answer> {
   return (await (await ask(server, path, asking)).json()) as Answer;
 }
@@ -66,12 +66,12 @@ export async function askList<Entry>(
   return (await askJson<{ readonly data: readonly Entry[] }>(server, path, asking)).data;
 }
 
-/** Where a path of the server is, also below a path of its own. */
+/** Resolves a path of the server, including its base path. */
 export function addressAt(server: ServerAccess, path: string): string {
   return server.url.replace(/\/$/, "") + path;
 }
 
-/** What the server said of a request that failed. */
+/** Reads the server's error from a failed response. */
 export async function errorOf(response: Response): Promise<ColloquyError> {
   const text = await response.text();
   const { code, message, problems } = parseError(text);
@@ -99,7 +99,7 @@ export function encodedPath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }
 
-/** `?a=1&b=2` of what is there; empty when nothing is. */
+/** Formats a query string such as `?a=1&b=2`, without undefined values; empty if there are none. */
 export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));

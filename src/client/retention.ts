@@ -5,9 +5,9 @@ import { ask, askJson, askList, queryOf, type ServerAccess } from "./request.ts"
 export type RetentionClient = {
   list(signal?: AbortSignal): Promise<readonly RetentionView[]>;
   set(kind: string, days: number | null, signal?: AbortSignal): Promise<RetentionView>;
-  /** As by default again. */
+  /** Resets a rule to the default. */
   reset(kind: string, signal?: AbortSignal): Promise<void>;
-  /** How much would go now, by the rules or by one that might be; removes nothing. */
+  /** Dry run: how much would be deleted now, by the current rules or the given one. */
   preview(rule?: { readonly kind?: string; readonly days?: number }, signal?: AbortSignal): Promise<readonly DueView[]>;
   removeNow(signal?: AbortSignal): Promise<readonly RoundResult[]>;
 };

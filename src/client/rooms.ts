@@ -16,7 +16,7 @@ import { type EventWithCursor, followEvents, type FollowOptions } from "./events
 import { createWorkspaceFileClient, type WorkspaceFileClient } from "./files.ts";
 import { ask, type ClientRequest, askJson, askList, queryOf, type ServerAccess } from "./request.ts";
 
-/** What happens in it, and who of its people looks at it. */
+/** Events of a room, and which of its people are present. */
 export type RoomEvent = RunEvent | PresenceEvent;
 
 export type RoomClient = {
@@ -31,11 +31,11 @@ export type RoomClient = {
     signal?: AbortSignal,
   ): Promise<RoomView>;
   remove(id: string, signal?: AbortSignal): Promise<void>;
-  /** Into one that is open to everybody. */
+  /** Joins a room that is open to everyone. */
   join(id: string, signal?: AbortSignal): Promise<RoomView>;
-  /** A person, by the name of the account. */
+  /** Adds a person by account name. */
   invite(id: string, user: string, signal?: AbortSignal): Promise<void>;
-  /** Oneself, or for the owner anybody. */
+  /** Removes the caller, or for the owner anyone. */
   leave(id: string, handle: string, signal?: AbortSignal): Promise<void>;
   messages(id: string, page?: ItemPageQuery, signal?: AbortSignal): Promise<readonly Item[]>;
   questions(id: string, signal?: AbortSignal): Promise<readonly QuestionView[]>;

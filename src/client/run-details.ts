@@ -9,7 +9,7 @@ export type RunListFilter = {
   readonly thread?: string;
   readonly status?: RunStatus;
   readonly agent?: string;
-  /** Only those that no other run began. */
+  /** Only runs that were not started by another run. */
   readonly root?: "true";
   /** The last id of the page before. */
   readonly before?: string;

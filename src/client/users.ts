@@ -25,7 +25,7 @@ export type UserClient = {
   reset(id: string, signal?: AbortSignal): Promise<ResetLink>;
   setPassword(token: string, password: string, signal?: AbortSignal): Promise<void>;
   keys(id: string, signal?: AbortSignal): Promise<readonly KeyView[]>;
-  /** `text` is the key, told this once. */
+  /** Creates a key. `text` is the key itself and is returned only here. */
   addKey(id: string, key: KeyInput, signal?: AbortSignal): Promise<MadeKey>;
   revokeKey(keyId: string, signal?: AbortSignal): Promise<void>;
   /** Can't be undone; `confirm` is the account's name. Goes on by itself: `erasure` tells how far it is. */

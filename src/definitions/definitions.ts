@@ -112,7 +112,7 @@ export async function createDefinitions(options: DefinitionsOptions) {
     return find(kind, id, true);
   }
 
-  /** `force`: though others need it. */
+  /** Deletes a definition; `force` deletes it even if others need it. */
   function remove(
     kind: DefinitionKind,
     { id, revision, force }: { readonly id: string; readonly revision?: string | undefined; readonly force: boolean },

@@ -280,7 +280,7 @@ const routes: readonly EndpointRoute[] = [
   ["POST", "/api/admin/runs/:id/ledger/:step/:index", resolveWrite],
 ];
 
-/** Every route of the server: who answers what. */
+/** Lists every route of the server with its handler. */
 export const allRoutes: readonly EndpointRoute[] = [
   ...routes,
   ...knowledgeRoutes,

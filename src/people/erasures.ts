@@ -42,7 +42,7 @@ export type ErasureParts = {
   readonly collections: Pick<Knowledge["collections"], "list" | "remove" | "finishRemovals"> | undefined;
   /** Ends a sign-in to an MCP server, there too if that can be. */
   readonly signOut: (server: string, userId: string) => Promise<unknown>;
-  /** What is remembered of users and keys is asked again. */
+  /** Clears cached users and keys. */
   readonly forget: () => void;
   readonly log: Log;
   /** Why this process can't work with files. */

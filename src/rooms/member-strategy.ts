@@ -4,7 +4,7 @@ import type { Turn } from "../run/contract/turn.ts";
 import { explainMemberFailure } from "./failed-members.ts";
 import { threadSeenBy } from "./thread-seen-by.ts";
 
-/** The part of a turn that it needs. */
+/** The part of a turn that this strategy uses. */
 type MembersTurn = Pick<Turn, "fold" | "step" | "call" | "room"> & { readonly run: Pick<Turn["run"], "agent"> };
 
 /** A member's turn in a room: it calls tools and sees their results until it has said something, or has passed. */

@@ -21,7 +21,7 @@ import {
 import { continueText, type RoomGuards, type WakeRule } from "../protocol/agents/rooms.ts";
 import type { ModelMessage } from "../protocol/agents/models.ts";
 
-/** The part of a turn that it needs. */
+/** The part of a turn that this strategy uses. */
 type RoomsTurn = Pick<Turn, "run" | "record" | "room">;
 
 /**

@@ -18,7 +18,7 @@ export type RoomMessage = {
 /** What an agent did when a message woke it. `waiting`: a person must decide first. */
 export type TurnOutcome = {
   readonly agent: string;
-  /** The message that woke it. */
+  /** ID of the message that woke the agent. */
   readonly answers: string;
   readonly begunAt: number;
   readonly outcome: "open" | "waiting" | "spoke" | "passed" | "stopped" | "failed";

@@ -116,7 +116,7 @@ export type ForkInput = {
   /** Instead of what its agent was told; admins only. */
   readonly instructions?: string | undefined;
   readonly model?: string | undefined;
-  /** Instead of the message that began the run. */
+  /** Replaces the message that started the run. */
   readonly input?: string | undefined;
   readonly idempotency?: Idempotency | undefined;
 };
@@ -220,7 +220,7 @@ export type Runs = {
       readonly threadId?: string;
       readonly status?: RunRecord["status"];
       readonly agent?: string;
-      /** Only those that no other run began. */
+      /** Only runs that were not started by another run. */
       readonly isRoot?: boolean;
       readonly before?: string;
       readonly limit?: number;

@@ -1,16 +1,16 @@
 import type { Config } from "../../config/schema.ts";
 
-/** Where this server is reached. Parts that are opened before it listens ask when they need it. */
+/** Addresses of this server. Parts opened before it listens read them when they need them. */
 export type ServerAddress = {
-  /** The configured one, until it listens. */
+  /** The actual port; the configured one until the server listens. */
   port(): number;
   /** Undefined until it listens. */
   url(): string | undefined;
-  /** Where browsers find it: an origin, and what stands before all paths. */
+  /** Where browsers reach the server: its origin and base path. */
   base(): string;
-  /** Resolves when it listens. */
+  /** Resolves when the server listens. */
   readonly listening: Promise<void>;
-  /** Says that it listens. */
+  /** Called once the server listens. */
   readonly set: (url: string) => void;
 };
 
@@ -30,7 +30,7 @@ export function createAddress({ server }: Pick<Config, "server">): ServerAddress
   };
 }
 
-/** A URL leaves out the usual port of its protocol. */
+/** Returns the port of a URL, which omits the default port of its protocol. */
 export function portOf({ port, protocol }: URL): number {
   return Number(port || (protocol === "https:" ? 443 : 80));
 }

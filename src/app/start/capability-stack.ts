@@ -4,27 +4,27 @@ import { messageOf } from "../../protocol/base/errors.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Finding } from "../../protocol/people/overview.ts";
 
-/** A part of the server that is open. What other parts need of it stands beside these, which the server as a whole takes. */
+/** An open part of the server. These members are for the server as a whole; a part adds what other parts need. */
 export type Capability = {
-  /** What the routes of `all-routes.ts` are handed of it. */
+  /** Services for the handlers in `all-routes.ts`. */
   readonly services?: Partial<Services>;
-  /** Routes of its own, behind those. */
+  /** Additional routes, after those of `all-routes.ts`. */
   readonly routes?: readonly EndpointRoute[];
-  /** What `colloquy doctor` says of it. */
+  /** Findings for `colloquy doctor`. */
   readonly findings?: () => readonly Finding[] | Promise<readonly Finding[]>;
-  /** What `GET /health?verbose` says of it. */
+  /** Entries for `GET /health?verbose`. */
   readonly health?: () => HealthDetails;
-  /** Ends what goes on by itself, and waits for it. */
+  /** Stops background work and waits for it. */
   readonly close?: () => Promise<unknown> | void;
 };
 
-/** Closes what was added, the last first, unless `done` was called. One that fails to close is logged, and keeps no other from it. */
+/** Collects open parts and closes them in reverse order, unless `done` was called. A failing close is logged; the others still close. */
 export type CapabilityStack = AsyncDisposable & {
-  /** Takes a part that is open, and returns it. */
+  /** Adds an open part, and returns it. */
   readonly add: <Part extends Capability>(part: Part) => Part;
-  /** These, and behind them all others in the order of opening. */
+  /** Returns `first`, followed by all other parts in the order of opening. */
   readonly partsFrom: (first: readonly Capability[]) => readonly Capability[];
-  /** All is open. Returns how to close it; called again, that does nothing. */
+  /** Marks the start as complete. Returns a function that closes everything, once. */
   readonly done: () => () => Promise<void>;
 };
 
@@ -53,7 +53,7 @@ export function createCapabilityStack(log: Log): CapabilityStack {
   };
 }
 
-/** What the parts say for doctor, one after the other. */
+/** Yields the doctor findings of all parts, one part after the other. */
 export async function findingsOf(parts: readonly Capability[]): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const part of parts) findings.push(...((await part.findings?.()) ?? []));

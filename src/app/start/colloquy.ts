@@ -10,31 +10,31 @@ import { type OpenedRooms, problemText, roomProblems } from "../rooms.ts";
 import type { StoreOptions } from "../store.ts";
 import type { OpenTools } from "../tools.ts";
 
-/** A server that listens. */
+/** A running server. */
 export type Colloquy = {
   readonly url: string;
-  /** Comes in as the owner where there are accounts; for commands on this machine. */
+  /** Token that authenticates as the owner in accounts mode; for commands on this machine. */
   readonly token: string;
-  /** Where the first admin is made; undefined where there is one, and in local mode. */
+  /** Link that creates the first admin; undefined if there is one already, and in local mode. */
   readonly setupLink: () => Promise<string | undefined>;
-  /** Makes codes for links that let a browser in; undefined: none is needed. */
+  /** Creates codes for links that authorize a browser; undefined if none is needed. */
   readonly codeMaker: OpenAccess["codeMaker"];
   readonly database: Database;
-  /** Whether files of other nodes are here too; `apart`: no work with files may be done in this process. */
+  /** Whether this node shares the data directory with the others; if `apart`, this process must not work with files. */
   readonly fileProof: FileProof;
   readonly choice: ModelChoice;
-  /** `unmet`: which agents demand more of it, a sentence each. */
+  /** `unmet` lists the agents that require a stronger sandbox, a sentence each. */
   readonly sandbox: SandboxSource & { readonly unmet: () => Promise<readonly string[]> };
-  /** What was wrong with files of agents and tools; the rest works. */
+  /** Problems in agent and tool files; the other files work. */
   readonly problems: readonly string[];
-  /** Refuses what is new, lets what is at work finish for ten seconds, hands the rest over. */
+  /** Stops the server: refuses new work, gives running work ten seconds to finish, and hands over the rest. */
   readonly stop: () => Promise<void>;
 };
 
 export type ColloquyOptions = StoreOptions & {
-  /** False: takes no runs, for a command that only looks. */
+  /** False: takes no runs; for commands that only read. */
   readonly runsJobs?: boolean;
-  /** Of requests, only those that failed or were slow are logged at level info. */
+  /** Logs only failed or slow requests at level info. */
   readonly quiet?: boolean;
 };
 
@@ -46,7 +46,7 @@ type FindingSources = {
   readonly models: OpenedModels;
 };
 
-/** What is wrong with what people wrote, a sentence each. */
+/** Collects the problems in files that people wrote, a sentence each. */
 export function problemsOf({
   tools,
   prompts,

@@ -106,7 +106,7 @@ export type ServerSettings = {
   readonly streamsPerUser?: number;
 };
 
-/** The MCP servers whose tools there are, and how users sign in to them. */
+/** Opens the MCP servers and their sign-in. */
 export type McpSignIns = {
   /** As far as they are the same for all. */
   states(): readonly McpServerState[];

@@ -125,7 +125,7 @@ export type Tool = {
   readonly effect: Effect;
   readonly scope: "remote" | "local" | "sandbox";
   readonly destructive: boolean;
-  /** Destructive, but only of what its caller has named of their own: nobody is asked, unless a rule says so. */
+  /** Destroys only what its caller owns and named: needs no approval unless a rule says so. */
   readonly unasked?: true;
   readonly sendsOut: boolean;
   /** Its results hold text that others wrote: pages, documents, mails. They are marked as untrusted. */
@@ -135,7 +135,7 @@ export type Tool = {
    * what the model knows, so it is asked about where a `sendsOut` would be.
    */
   readonly reaches?: (input: unknown) => string | undefined;
-  /** Of what runs code: the hosts that the code reaches. */
+  /** For a tool that runs code: the hosts that the code can reach. */
   readonly hosts?: readonly string[];
   /** The MCP server that does it. */
   readonly server?: ToolServer;

@@ -16,54 +16,54 @@ import type { MessageBlock } from "../log/message-blocks.ts";
 import type { Fold } from "../log/fold.ts";
 import type { RoomVoice } from "../log/room-voice.ts";
 
-/** What a strategy found in a text of its own protocol. Calls become the step's calls; without them `answer` is the answer. */
+/** What a strategy parsed from the model's text. `calls` become the step's calls; without calls, `answer` is the answer. */
 export type ParsedAnswer = {
   readonly answer?: string;
   readonly calls?: readonly { readonly name: string; readonly arguments: string }[];
 };
 
 export type StepOptions = {
-  /** An answer without calls ends the run, in the statement that stores it. */
+  /** Ends the run if the answer has no calls, in the statement that stores it. */
   readonly final?: boolean;
   /** Offer no tools. */
   readonly withoutTools?: boolean;
-  /** Instead of the agent's instructions. */
+  /** Replaces the agent's instructions. */
   readonly instructions?: string;
-  /** Instead of the thread's messages, instructions included. */
+  /** Replaces the thread's messages and the instructions. */
   readonly messages?: readonly ModelMessage[];
   /**
-   * After the conversation up to this run, of which its own steps are left out: the strategy tells them itself. What may
-   * become long is made to fit into the room that there is for it, in tokens.
+   * Replaces the run's own steps, after the conversation before the run: the strategy describes them itself. Messages that can
+   * grow take a function, which is given the available space in tokens.
    */
   readonly then?: readonly ModelMessage[] | ((room: number) => readonly ModelMessage[]);
   /**
-   * The model writes in a protocol of the strategy's own. Its text is told and stored as reasoning (`protocolText` gives it
-   * back), and what was read of it becomes part of the same commit.
+   * Parses the model's text if it uses a protocol of the strategy's own. The text is streamed and stored as reasoning
+   * (`protocolText` returns it), and the parsed result is part of the same commit.
    */
   readonly read?: (text: string) => ParsedAnswer;
-  /** Works as one of the team: its instructions, model and settings, and its name on what it says. */
+  /** Member of the team to act as: uses its instructions, model and settings, and signs messages with its name. */
   readonly as?: AgentDefinition;
   readonly format?: ResponseFormat;
   readonly settings?: ModelSettings;
-  /** How the thread is told to this one, instead of as a conversation with it alone. */
+  /** Renders the thread for this agent; default: as a conversation with it alone. */
   readonly told?: (items: readonly Item[]) => readonly MessageBlock[];
-  /** Messages before the run's own input, at most, instead of the strategy's setting. */
+  /** Maximum number of messages before the run's input; overrides the strategy's setting. */
   readonly pastMessages?: number;
-  /** It is one of several that speak; an answer that is only a pass ends the run without a message. */
+  /** Set in rooms with several speakers: an answer that is only a pass ends the run without a message. */
   readonly voice?: RoomVoice;
-  /** A past that is too long is cut, not summarised. */
+  /** Cuts a conversation that is too long instead of summarizing it. */
   readonly withoutSummary?: boolean;
 };
 
 export type SayOptions = { readonly final?: boolean; readonly as?: AgentDefinition };
 
-/** What a strategy notes that is no message: a plan, what is true from here on. */
+/** An item that a strategy records besides messages: a plan, a state or a notice. */
 export type Note =
   | { readonly kind: "plan"; readonly body: PlanBody }
   | { readonly kind: "state"; readonly body: StateBody }
   | { readonly kind: "notice"; readonly body: NoticeBody };
 
-/** What a run was given at its start. */
+/** Inputs of a run, fixed at its start. */
 export type RunBasis = {
   readonly agent: AgentDefinition;
   readonly limits: Limits;
@@ -71,71 +71,84 @@ export type RunBasis = {
   readonly team: readonly TeamMember[];
   readonly prompts: Readonly<Record<string, string>>;
   readonly settings: StrategySettings;
-  /** What it is to do: the text of the message that it began with. */
+  /** The task: text of the message that started the run. */
   readonly input: string;
 };
 
 /**
- * A strategy's only ways to a model, a tool, an agent or the store, so that none can pass by limits, rights, ledger or log.
- * Each returns when what it did is committed, and `fold` shows it then; each throws when the run can't go on here.
- * A key names a step in the run: what it stands for is done once, whichever process comes by.
+ * A strategy's only access to models, tools, agents and the store, so that it can't bypass limits, permissions, ledger or log.
+ * Each method returns once its effect is committed and visible in `fold`, and throws if the run can't continue in this process.
+ * Never catch what it throws. A `key` names a step of the run, which is done once, whichever process runs it.
  */
 export type Turn = {
   readonly run: RunBasis;
-  /** All that was done in this run, by whichever process. */
+  /** Everything done in this run so far, by any process. */
   readonly fold: Fold;
-  /** One model call. Does nothing if the step is in the fold already. */
+  /** Makes one model call. Does nothing if the fold already contains the step. */
   step(key: string, options?: StepOptions): Promise<void>;
-  /** Does the calls that have no result yet; returns when each has one. */
+  /** Makes the calls that have no result yet, and returns when each has one. */
   call(calls: readonly ItemOf<"call">[]): Promise<void>;
-  /** A message without a model. */
+  /** Writes a message without asking a model. */
   say(key: string, text: string, options?: SayOptions): Promise<void>;
   record(key: string, note: Note): Promise<void>;
-  /** Waits for a person; resolves to what was answered. */
+  /** Asks a person and waits; resolves to the answer. */
   ask(key: string, question: { readonly text: string; readonly choices?: readonly string[] }): Promise<DecisionBody>;
-  /** A call of the strategy's own, with all that holds for a model's: rights, limits, approval, ledger. Its result. */
+  /** Makes a tool call of the strategy's own, subject to permissions, limits, approval and ledger; resolves to its result. */
   use(key: string, call: { readonly name: string; readonly arguments: string }): Promise<ResultBody>;
   readonly room: RoomTurns;
-  /** One of the team does a task in a run of its own, which knows nothing but the task; its answer, or why there is none. */
+  /** Delegates a task to a member of the team, in a run that sees only the task; resolves to its answer, or an error result. */
   delegate(key: string, errand: { readonly agent: string; readonly task: string }): Promise<ToolResult>;
 };
 
 /** A turn of an agent in a room: a run of its own in the same thread. */
 export type MemberTurn = {
   readonly agent: AgentDefinition;
-  /** The message that woke it. */
+  /** ID of the message that woke the agent. */
   readonly answers: string;
-  /** The message of a person with which the chain began: its writer's rights count. Absent: those of this run. */
+  /** The person's message that started the chain; its author's permissions apply. Default: those of this run. */
   readonly inNameOf?: string;
   readonly within: Pick<RoomSpec, "tools">;
 };
 
-/** What a strategy leads a room with. */
+/** What the room's strategy uses to give turns to agents. */
 export type RoomTurns = {
   readonly runId: string;
-  /** Messages, calls, states and notices of the thread after this place, whoever wrote them. */
+  /** Returns messages, calls, states and notices of the thread after `seq`, whoever wrote them. */
   since(seq: number): Promise<readonly Item[]>;
-  /** Of the people who are in the room. */
+  /** Returns the handles of the people in the room. */
   handles(): Promise<readonly string[]>;
-  /** Works on it until it has ended, or waits for a person. */
+  /** Runs a turn until it has ended or waits for a person. */
   take(turn: MemberTurn): Promise<"spoke" | "silent" | "waits">;
-  /** Ends this run over its open calls, which are not done. */
+  /** Ends this run without making its open calls. */
   stop(why: string): Promise<void>;
-  /** The answer of a model to a question about the room; recorded, and said to nobody. Empty if it can't be had. */
+  /** Asks a model about the room. The answer is recorded but shown to nobody; empty if the model is unavailable. */
   judge(key: string, question: { readonly model: string; readonly messages: readonly ModelMessage[] }): Promise<string>;
-  /** False: somebody has said something meanwhile, so it goes on. */
+  /** Ends the run. False: somebody has written in the meantime, so the room continues. */
   end(): Promise<boolean>;
-  /** The same for a wait for what the turns wait for. */
+  /** Lets the run wait for what its turns wait for. False as for `end`. */
   wait(): Promise<boolean>;
-  /** Resolves when there is something for `since` after this place, or when it is no longer waited for. */
+  /** Resolves when `since(seq)` has something new, or when `stop` fires. */
   news(seq: number, stop: AbortSignal): Promise<void>;
 };
 
-/** How an agent works: looks at the fold and does what is missing, until there is an answer. Begins anew after a crash. */
+/**
+ * Determines how an agent works. Looks at `turn.fold`, does what is missing, and repeats that until there is an answer. It keeps
+ * no state, since it starts again after a crash.
+ *
+ * @example
+ * async function chat(turn: Turn): Promise<void> {
+ *   for (;;) {
+ *     const { openCalls, answer, steps } = turn.fold;
+ *     if (openCalls.length > 0) await turn.call(openCalls);
+ *     else if (answer) return;
+ *     else await turn.step(String(steps + 1), { final: true, withoutTools: true });
+ *   }
+ * }
+ */
 export type Strategy = {
   (turn: Turn): Promise<void>;
-  /** Names of the prompts that it works with; a run keeps their texts from its start. */
+  /** Names of the prompts it uses; a run keeps their texts from its start. */
   readonly prompts?: readonly string[];
-  /** Its agents take over from one another within the run, so no tool for that is offered. */
+  /** Its agents take over from one another within the run, so the tool `delegate` is not offered. */
   readonly handsOver?: true;
 };

@@ -12,7 +12,7 @@ const ways: readonly { readonly name: StrategyChoice["strategy"]; readonly meani
   { name: "plan-execute", meaning: "a plan first: several pieces of work that build on one another" },
 ];
 
-/** Picks how to work on a request and leaves the work to that strategy. A model is asked only where the rules are unsure. */
+/** Picks a strategy for a request and runs it. Asks a model only if the rules are unsure. */
 export const auto: Strategy = Object.assign(pickStrategy, {
   // A run keeps its prompts from its start, so those of the strategies that it may go on with too.
   prompts: [...promptPlaceholders.keys()].filter((name) => /^(auto|react|plan)_/.test(name)),
@@ -31,7 +31,7 @@ function turnsOf({ fold }: Turn): number {
   return input?.parentId === null ? 1 : 2;
 }
 
-/** Asked only where nothing plainly speaks for a tool, so that its "chat" may count. */
+/** Asks the model. Called only if no rule calls for a tool, so its choice of "chat" can be trusted. */
 async function askModel(turn: Turn, turns: number): Promise<Omit<StrategyChoice, "sure">> {
   const question: ModelMessage = { role: "user", content: questionFor(turn) };
   await turn.step("choose", {
@@ -56,7 +56,7 @@ function questionFor({ run }: Turn): string {
   });
 }
 
-/** The strategy in the field of that name, else the only one that the text speaks of. */
+/** Reads the strategy from the field of that name, or else the only one mentioned in the text. */
 export function strategyIn(text: string): StrategyChoice["strategy"] | undefined {
   const { text: visible, thinking } = visibleText(text);
   const spoken = visible || thinking;

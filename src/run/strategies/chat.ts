@@ -1,6 +1,6 @@
 import type { Turn } from "../contract/turn.ts";
 
-/** Conversation: one answer, without tools; another one if something was said meanwhile. */
+/** Conversation without tools: one answer, and another one if the user has written in the meantime. */
 export async function chat(turn: Turn): Promise<void> {
   for (;;) {
     const { openCalls, answer, steps } = turn.fold;

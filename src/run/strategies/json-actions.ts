@@ -27,26 +27,26 @@ import { actionSteps, repairKey, type ActionStep } from "./json-actions-steps.ts
 
 const stepsUsedUp = "[MAX STEPS REACHED - No final answer provided]";
 
-/** Who may act, and with what: the same from the start of a run to its end. */
+/** The agents that can act and their tools; fixed for the whole run. */
 type Actors = {
   readonly agents: readonly { readonly agent: AgentDefinition; readonly tools: readonly ToolSchema[] }[];
   readonly known: { readonly tools: readonly string[]; readonly agents: readonly string[] };
 };
 
-/** Who acts next, and what it is asked, in so many tokens; the first is asked what the user wrote. */
+/** The agent that acts next, and its query within a number of tokens; the first query is the user's message. */
 type NextActor = { readonly agent: AgentDefinition; readonly query?: (room: number) => string };
 
 type ActionOptions = StepOptions & { readonly then: (room: number) => readonly ModelMessage[] };
 
-/** Share of the room behind the conversation for a query; the context log has the rest. */
+/** Share of the remaining context for a query; the context log gets the rest. */
 const ofQuery = 0.6;
 
-/** What was decided so far; `unclear`: a reply that no action was found in, to be said again. */
+/** Decisions so far. `unclear`: a reply without an action, to be asked again. */
 type ActionHistory = { readonly steps: readonly ActionStep[]; readonly unclear?: ActionStep };
 
 /**
- * One agent at a time decides by a JSON action: use a tool, hand over to another agent, or answer. The agent that the run
- * was given to comes back whenever an action can't be done.
+ * One agent at a time decides with a JSON action: use a tool, hand over to another agent, or answer. If an action can't be
+ * done, the agent that the run started with continues.
  */
 export async function jsonActions(turn: Turn): Promise<void> {
   const ask = createAsk(turn);
@@ -134,7 +134,7 @@ function createAsk(turn: Turn): (key: string, options: ActionOptions) => Promise
   };
 }
 
-/** Without a hard stop, people decide at the limit whether it goes on. */
+/** Returns the steps left before the hard stop. Without one, people decide at the limit. */
 function stepsLeft({ run, fold }: Turn): number {
   return run.limits.onLimit === "stop" ? run.limits.steps - fold.steps : Number.POSITIVE_INFINITY;
 }

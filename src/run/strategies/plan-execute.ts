@@ -29,7 +29,7 @@ import {
   type Steps,
 } from "./plan-execute-steps.ts";
 
-/** Makes a plan, works through it step by step, makes it anew where a step fails, and answers in the end. */
+/** Makes a plan, works through it step by step, revises it if a step fails, and finally answers. */
 export async function planExecute(turn: Turn): Promise<void> {
   for (;;) {
     const { openCalls, answer } = turn.fold;
@@ -40,7 +40,7 @@ export async function planExecute(turn: Turn): Promise<void> {
 }
 planExecute.prompts = ["plan_create", "plan_step", "plan_revise", "plan_answer"];
 
-/** A text that is no answer yet is only read. */
+/** Options for a text that is not the answer. */
 const unspoken = { read: () => ({}) } satisfies StepOptions;
 
 async function doNext(turn: Turn): Promise<void> {
@@ -65,7 +65,7 @@ async function makePlan(turn: Turn): Promise<void> {
   });
 }
 
-/** A provider that refuses the schema is asked without it: the prompt says the same in words. */
+/** Asks with the schema, and without it if the provider rejects it: the prompt says the same in words. */
 async function stepForPlan(turn: Turn, key: string, options: StepOptions): Promise<void> {
   const plain = { ...options, ...unspoken, withoutTools: true };
   try {
@@ -76,10 +76,10 @@ async function stepForPlan(turn: Turn, key: string, options: StepOptions): Promi
   }
 }
 
-/** Share of the room for what the plan and its other steps bring into a step's prompt. */
+/** Share of a step's context for the plan and the outcomes of other steps. */
 const ofOthers = 0.5;
 
-/** A small loop of its own: it sees the conversation, the plan and what was brought, and its own calls, but not those of others. */
+/** Works on one step: it sees the conversation, the plan, earlier outcomes and its own calls, but not the calls of other steps. */
 async function workOn(turn: Turn, progress: PlanProgress, task: number): Promise<void> {
   const { items } = turn.fold;
   const steps = progress.steps ?? [];
@@ -126,7 +126,7 @@ async function giveAnswer(turn: Turn, steps: Steps): Promise<void> {
 
 type PlanChange = { readonly revision: number; readonly change: number; readonly steps: Steps };
 
-/** With what follows from the change: the next step begins, or none will. */
+/** Records a change of the plan, together with the start of the next step if there is one. */
 async function recordPlan(turn: Turn, before: PlanProgress, { revision, change, steps }: PlanChange): Promise<void> {
   const key = change === 1 ? `plan:${revision}` : `plan:${revision}:${change}`;
   const newFailures = change === 1 ? 0 : before.newFailures + failuresIn(steps) - failuresIn(before.steps);
@@ -135,7 +135,7 @@ async function recordPlan(turn: Turn, before: PlanProgress, { revision, change, 
   await turn.record(key, { kind: "plan", body: { steps: begun } });
 }
 
-/** In words for the model that is to revise the plan. */
+/** Describes the failure for the model that revises the plan. */
 function reasonToRevise(
   { run, fold }: Turn,
   { newFailures, unheard }: Pick<PlanProgress, "newFailures" | "unheard">,
@@ -151,7 +151,7 @@ function reasonToRevise(
 
 type PromptFilling = { readonly values?: Readonly<Record<string, string>>; readonly room?: number };
 
-/** `room` is for all of it; where it is scarce, less is told of the steps' results. */
+/** Renders the plan within `room` tokens; if space is short, outcomes are shortened. */
 function promptText(turn: Turn, name: string, { values, room = Infinity }: PromptFilling): string {
   const { run, fold } = turn;
   const { steps = [] } = progressOf(fold.items);

@@ -11,7 +11,7 @@ import type { ParsedAnswer, StepOptions, Turn } from "../contract/turn.ts";
 import { parseObservation, parseThought } from "./react-parse.ts";
 import { isReactStep, resultsOf, scratchpadOf } from "./react-scratchpad.ts";
 
-/** Thought, action and observation in turn, in text that any model can write, until there is an answer. */
+/** ReAct: thought, action and observation as plain text, which any model can write, until there is an answer. */
 export async function react(turn: Turn): Promise<void> {
   for (;;) {
     const { openCalls, answer } = turn.fold;
@@ -118,7 +118,7 @@ function promptOf(
   };
 }
 
-/** Where python_coder takes a task in words instead of code, in that prompt's other version if it has one. */
+/** Chooses the prompt's `_nanocoder` version, if it has one, when python_coder takes a task in words instead of code. */
 function promptText({ tools, prompts }: Turn["run"], name: string): string {
   const coder = tools.find((tool) => tool.name === "python_coder")?.parameters["properties"];
   const takesTask = typeof coder === "object" && coder !== null && "task" in coder;

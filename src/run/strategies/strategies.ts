@@ -7,7 +7,7 @@ import { react } from "./react.ts";
 import { tools } from "./tools.ts";
 import type { Strategy } from "../contract/turn.ts";
 
-/** Every way an agent can work, by the name that its file says. */
+/** All strategies, by the name that agent files use. */
 export const strategies: Readonly<Record<string, Strategy>> = {
   auto,
   chat,

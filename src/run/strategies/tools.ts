@@ -2,10 +2,10 @@ import type { AgentDefinition } from "../../protocol/agents/agents.ts";
 import { lastHandover } from "../turn/team.ts";
 import type { Turn } from "../contract/turn.ts";
 
-/** The part of a turn that it needs. */
+/** The part of a turn that this strategy uses. */
 export type ToolsTurn = Pick<Turn, "fold" | "step" | "call" | "say"> & { readonly run: Pick<Turn["run"], "team"> };
 
-/** Native tool calling: the model answers, or asks for calls and sees their results, until it answers. */
+/** Native tool calling: the model calls tools and sees their results, until it answers. */
 export async function tools(turn: ToolsTurn): Promise<void> {
   for (;;) {
     const { openCalls, answer, steps, items } = turn.fold;

@@ -23,7 +23,7 @@ export type AdminRunQuery = {
   readonly user?: string;
   readonly agent?: string;
   readonly threadId?: string;
-  /** Only those that no other run began. */
+  /** Only runs that were not started by another run. */
   readonly isRoot?: boolean;
   readonly before?: string;
   readonly limit?: number;

@@ -27,7 +27,7 @@ export type Workspace = {
   read(path: string, options: { readonly maxBytes: number }): Promise<FileFacts & { readonly content: Buffer }>;
   /** Makes the folders on the way. */
   write(path: string, content: FileSource, options?: WriteOptions): Promise<FileChange>;
-  /** A file, or a folder with all that is in it. */
+  /** Deletes a file, or a folder with everything in it. */
   remove(path: string): Promise<FileChange>;
   /** Each folder before what is in it. */
   list(options?: FolderListOptions): Promise<{ readonly entries: readonly FolderEntry[]; readonly more: boolean }>;

@@ -27,7 +27,7 @@ export type ParsedCall =
   | { readonly ok: true; readonly input: unknown }
   | { readonly ok: false; readonly result: ToolResult };
 
-/** Reads a call's arguments as the model wrote them. Never throws: what is wrong goes back to the model. */
+/** Parses a call's arguments as the model wrote them. Never throws: problems are returned, for the model. */
 export function parseCall(tool: Tool, argumentsText: string): ParsedCall {
   if (Buffer.byteLength(argumentsText) > maximumArgumentBytes) {
     return refused(`The arguments of ${tool.name} are larger than ${maximumArgumentBytes} bytes. Send less.`);
@@ -50,7 +50,7 @@ export function parseCall(tool: Tool, argumentsText: string): ParsedCall {
   }
 }
 
-/** The same text for the same arguments, whatever their spacing, order of keys and way of writing numbers; to tell calls apart. */
+/** Formats arguments canonically: the same text whatever their spacing, order of keys and notation of numbers. Compares calls. */
 export function normaliseArguments(argumentsText: string): string {
   try {
     return canonicalJson(readArguments(argumentsText));
@@ -59,7 +59,7 @@ export function normaliseArguments(argumentsText: string): string {
   }
 }
 
-/** The answer to a call of a tool that isn't there (or not for this caller). */
+/** Error result for a call of a tool that doesn't exist, or not for this caller. */
 export function unknownTool(name: string, tools: readonly Tool[]): ToolResult {
   const names = tools.map((tool) => tool.name);
   const near = similarNames(name, names);
@@ -73,10 +73,10 @@ export function unknownTool(name: string, tools: readonly Tool[]): ToolResult {
 }
 
 /**
- * Runs a tool on parsed input, within its time. What the tool throws becomes an error result; only the end of
- * `context.signal` and LostRun are thrown, soon after they happen, whether or not the tool stops. A write elsewhere that
- * threw or took too long is `uncertain`, unless it is plain that nothing was done.
- * A local tool that fails leaves nothing behind in the transaction, and the transaction stays usable.
+ * Runs a tool on parsed input, within its timeout. An error of the tool becomes an error result. Throws only LostRun and the
+ * reason of `context.signal`, soon after they happen, whether or not the tool stops. A write to another system that
+ * threw or timed out is `uncertain`, unless it is clear that nothing was done.
+ * A failed local tool is rolled back, and the transaction stays usable.
  */
 export async function executeTool(tool: Tool, input: unknown, context: ToolContext): Promise<ToolResult> {
   context.signal.throwIfAborted();
@@ -121,12 +121,12 @@ export async function executeTool(tool: Tool, input: unknown, context: ToolConte
   }
 }
 
-/** Says nothing about the tool: the run is given back, and whoever takes it goes on. */
+/** Errors that say nothing about the tool: the run returns to the queue, and another process continues it. */
 function isOfDatabase(error: unknown): boolean {
   return error instanceof ColloquyError && /^(database|transaction)_/.test(error.code);
 }
 
-/** Why a call can't be done, if its tool can tell by looking; within the same time, and nothing is thrown but as above. */
+/** Returns why a call can't be done, according to its tool's `check`. Same timeout and errors as `callTool`. */
 export async function checkCall(
   { tool, input }: { readonly tool: Tool; readonly input: unknown },
   context: ToolContext,
@@ -142,7 +142,7 @@ export async function checkCall(
   return isError ? errorResult(content) : undefined;
 }
 
-/** JSON that is nested no deeper than arguments may be, with its numbers as they were written. Throws for anything else. */
+/** Parses JSON that is nested no deeper than arguments may be, keeping numbers as written. Throws for anything else. */
 export function readArguments(text: string): unknown {
   const value = text.trim() === "" ? {} : parseExactly(text);
   if (isDeeper(value, maximumDepth)) throw new RangeError(`They are nested more than ${maximumDepth} levels deep.`);
@@ -168,7 +168,7 @@ function describeIssues(tool: Tool, error: z.ZodError): string {
   return `The arguments of ${tool.name} are not valid:\n${lines.join("\n")}${expectation(tool)}`;
 }
 
-/** Told, not rounded: what it becomes may be another's number. */
+/** Rejects numbers that would be rounded: the result could be another object's number. */
 function describeChanged(tool: Tool, changed: ReturnType<typeof inexactNumbers>): string {
   const lines = changed
     .slice(0, listedIssues)
@@ -186,13 +186,13 @@ function expectation(tool: Tool): string {
   return schema.length <= schemaCharacters ? `\nExpected: ${schema}` : "";
 }
 
-/** Where what it gives comes from outside, so may what it says of a failure. */
+/** Marks errors of tools with external results as external too, since the message may be. */
 function marked<Result extends ToolResult>(tool: Tool, result: Result): Result {
   if (result.ask || !(tool.bringsIn || result.untrusted)) return result;
   return { ...result, untrusted: true, from: boundFrom(result.from ?? sourcesOf(tool, result)) };
 }
 
-/** Whose text a result is, as far as that can be told: the sites of its sources, the server, the hosts of its code. */
+/** Sources of a result's text, as far as known: sites, the server, the hosts of its code. */
 function sourcesOf({ name, server, hosts = [] }: Tool, { sources = [] }: ToolResult): readonly string[] {
   if (server) return [`mcp:${server.name}`];
   const sites = sources.flatMap(({ url }) => (url === undefined ? [] : (URL.parse(url)?.host ?? [])));
@@ -200,7 +200,7 @@ function sourcesOf({ name, server, hosts = [] }: Tool, { sources = [] }: ToolRes
   return hosts.length > 0 ? hosts : [name];
 }
 
-/** What only the other side can tell whether it was done: our own tables undo it, and a sandbox dies with what it did. */
+/** Whether only the other system knows if a call was done: our own tables roll back, and a sandbox is discarded. */
 function isWriteElsewhere({ effect, scope }: Tool): boolean {
   return effect === "write" && scope === "remote";
 }
@@ -213,7 +213,7 @@ function timedOut(tool: Tool): ToolResult {
   return { ...errorResult(limit + advice), ...(isWriteElsewhere(tool) && { uncertain: true as const }) };
 }
 
-/** A tool's own statements within a transaction that goes on after it. */
+/** Runs a tool's statements in a savepoint, so that the transaction can continue after an error. */
 function undoable(query: Query): { readonly query: Query; undo(): Promise<void>; close(): void } {
   let marked = false;
   let closed = false;

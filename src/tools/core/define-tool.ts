@@ -4,42 +4,42 @@ import type { JsonSchema } from "../../protocol/agents/models.ts";
 import type { Effect, PlannedWrite, Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { toToolResult } from "./tool-result.ts";
 
-/** What the author of a tool writes. Absent flags are false; `scope` absent means that it works somewhere else. */
+/** Definition of a tool, as its author writes it. Omitted flags are false. Without `scope`, the tool works on another system. */
 export type ToolDefinition<Input extends z.ZodType> = {
   readonly name: string;
-  /** For the model: what it does, when to use it. */
+  /** Tells the model what the tool does and when to use it. */
   readonly description: string;
-  /** A zod object. Unknown arguments are refused unless it says otherwise. */
+  /** A zod object. Rejects unknown arguments; use `z.looseObject` to accept them. */
   readonly input: Input;
   readonly effect: Effect;
   readonly scope?: "local" | "sandbox";
   readonly destructive?: boolean;
-  /** Destructive, but only of what its caller has named of their own: nobody is asked, unless a rule says so. */
+  /** Destroys only what its caller owns and named: needs no approval unless a rule says so. */
   readonly unasked?: boolean;
   readonly sendsOut?: boolean;
-  /** Its results hold text that others wrote; they are marked as untrusted. */
+  /** Results contain text written by others and are marked as untrusted. */
   readonly bringsIn?: boolean;
-  /** Of a read: the address that it asks. */
+  /** For a read: returns the address that it requests. */
   readonly reaches?: (input: z.output<Input>) => string | undefined;
-  /** Of what runs code: the hosts that the code reaches. */
+  /** For a tool that runs code: the hosts that the code can reach. */
   readonly hosts?: readonly string[];
-  /** What it gives anybody could know, such as the time or a page of the web. */
+  /** Its results are public, such as the time or a web page. */
   readonly isPublic?: boolean;
   /** Why it can't be used on this server, and what to do. */
   readonly unavailable?: string;
-  /** Runs code that nobody has read, in the sandbox. */
+  /** Runs unreviewed code in the sandbox. */
   readonly runsCode?: boolean;
   readonly permissions?: readonly string[];
-  /** The system whose rights these are; absent: this server's. */
+  /** System that grants these permissions; default: this server. */
   readonly rights?: string;
   readonly idempotent?: boolean;
-  /** Of a read: it is not tried again when its server was not well. */
+  /** For a read: `false` disables retries after a connection error, 429 or 5xx. */
   readonly retry?: false;
-  /** Of a write: within a run the same arguments mean the same thing. Called again, it is not done again. */
+  /** For a write: within a run, the same arguments mean the same thing, which is done once. */
   readonly sameIntent?: boolean;
-  /** Default 60 s. */
+  /** In milliseconds; default 60,000, at most 24 hours. */
   readonly timeoutMs?: number;
-  /** Of a write: why it can't be done, if that can be told by looking. What it throws is a reason too. */
+  /** For a write: returns why it can't be done, using reads only. An error it throws counts as a reason. */
   readonly check?: (
     input: z.output<Input>,
     context: ToolContext,
@@ -47,8 +47,8 @@ export type ToolDefinition<Input extends z.ZodType> = {
   ) => Promise<string | undefined>;
   readonly reconcile?: (input: z.output<Input>, context: ToolContext) => Promise<ToolResult | "not-done" | undefined>;
   /**
-   * Returns text, a JSON value or a ToolResult, or a promise of one. What it throws becomes an error result; of a write
-   * elsewhere it is then unknown whether it was done, unless it throws NothingDone.
+   * Does the work and returns text, a JSON value or a ToolResult, or a promise of one. In a read, an error becomes an error
+   * result. In a write to another system it makes the outcome unknown, unless it is NothingDone.
    */
   readonly execute: (input: z.output<Input>, context: ToolContext) => unknown;
 };
@@ -57,7 +57,18 @@ const namePattern = /^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$/;
 export const defaultTimeoutMs = 60_000;
 const maximumTimeoutMs = 24 * 60 * 60_000;
 
-/** Makes a tool, with its JSON Schema. Throws InvalidInput (`invalid_tool`) that lists all that is wrong with it. */
+/**
+ * Creates a tool and its JSON Schema. Throws InvalidInput (`invalid_tool`) with all problems of the definition.
+ *
+ * @example
+ * const now = defineTool({
+ *   name: "now",
+ *   description: "Returns the current time.",
+ *   input: z.object({}),
+ *   effect: "read",
+ *   execute: () => new Date().toISOString(),
+ * });
+ */
 export function defineTool<Input extends z.ZodType>(definition: ToolDefinition<Input>): Tool {
   const problems = problemsOf(definition);
   if (problems.length > 0) throw invalidTool(definition.name, problems.join("; "));
@@ -85,7 +96,7 @@ export function defineTool<Input extends z.ZodType>(definition: ToolDefinition<I
     ...(definition.sameIntent ? { sameIntent: true } : {}),
     timeoutMs: definition.timeoutMs ?? defaultTimeoutMs,
     source: "built-in",
-    // The casts hold because whoever calls a tool gives it what its own `input` parsed.
+    // The casts are safe: callers pass what the tool's own `input` has parsed.
     ...(check && { check: (value, context, planned) => check(value as z.output<Input>, context, planned) }),
     ...(reaches && { reaches: (value) => reaches(value as z.output<Input>) }),
     ...(reconcile && { reconcile: (value, context) => reconcile(value as z.output<Input>, context) }),
@@ -93,7 +104,7 @@ export function defineTool<Input extends z.ZodType>(definition: ToolDefinition<I
   };
 }
 
-/** A write that gave something back has done its work, whether or not that can be told. */
+/** Converts a result. A write that returned has done its work, even if its result can't be shown. */
 function toldResult(effect: Effect, value: unknown): ToolResult {
   if (effect === "read") return toToolResult(value);
   try {
@@ -103,7 +114,7 @@ function toldResult(effect: Effect, value: unknown): ToolResult {
   }
 }
 
-/** Checks what types can't, and what they would if a user's tool weren't plain JavaScript. */
+/** Lists the problems of a definition. Repeats the type checks, since users' tools may be plain JavaScript. */
 function problemsOf(definition: ToolDefinition<z.ZodType>): string[] {
   const { name, description, input, effect, scope, timeoutMs, execute } = definition;
   const problems: string[] = [];
@@ -135,14 +146,14 @@ function problemsOfLocal({ sendsOut, idempotent, reconcile }: ToolDefinition<z.Z
   return problems;
 }
 
-/** A made-up argument that is silently dropped would leave the model believing that it counted. */
+/** Rejects unknown keys: if they were dropped silently, the model would believe that they had an effect. */
 function refuseUnknownKeys(input: z.ZodType): z.ZodType {
   return input instanceof z.ZodObject && input.def.catchall === undefined ? input.strict() : input;
 }
 
 function parametersOf(name: string, input: z.ZodType): JsonSchema {
   const { $schema: _, ...schema } = draftOf(name, input);
-  // Providers take nothing but an object at the root.
+  // Providers accept only an object at the root.
   if (schema["type"] !== "object") throw invalidTool(name, "its input must be a zod object");
   return schema;
 }
@@ -157,7 +168,7 @@ function draftOf(name: string, input: z.ZodType): JsonSchema {
 
 function tidy(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.type === "object" && schema.properties) schema.additionalProperties ??= false;
-  // Only says that JSON numbers are JavaScript numbers, for tokens in every request.
+  // These bounds only repeat JavaScript's number range and would cost tokens in every request.
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
 }

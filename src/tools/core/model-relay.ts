@@ -29,17 +29,17 @@ export type RelayRequest = {
 export type RelayResponse = { readonly status: number; readonly contentType: string; readonly body: string };
 
 /**
- * A way to a model for programs that work for a call of a tool and speak OpenAI's protocol. All it does is the call's own
- * `context.step()`: steps of the same run, within its limits, recorded. No key of a provider is needed to come here.
+ * Gives programs that work for a tool call access to a model, in OpenAI's protocol. Each request is the call's own
+ * `context.step()`: a recorded step of the same run, within its limits. The program needs no provider key.
  */
 export type ModelRelay = {
-  /** A token for one call; whoever has it may ask for steps of that call until it is withdrawn. */
+  /** Creates a token for one call; it allows steps of that call until it is revoked. */
   grant(step: ToolContext["step"]): { readonly token: string; withdraw(): void };
-  /** Throws for whoever has no token of a call: to be asked before anything of their body is read. */
+  /** Throws without a valid token; call it before reading the body. */
   admit(authorization: string | undefined): void;
-  /** Never throws: what goes wrong is the answer. */
+  /** Answers a request. Never throws: errors become the answer. */
   answer(request: RelayRequest): Promise<RelayResponse>;
-  /** The same behind a unix socket, for a sandbox. */
+  /** Serves the relay on a unix socket, for a sandbox. */
   listen(context: Pick<ToolContext, "step" | "signal">): Promise<ListeningRelay>;
 };
 
@@ -180,7 +180,7 @@ async function readJson(request: IncomingMessage, admit: ModelRelay["admit"]): P
   }
 }
 
-/** Programs may ask under any name; which model answers is the run's affair. */
+/** Ignores the requested model name: the run decides which model answers. */
 const modelList = { object: "list", data: [{ id: "colloquy", object: "model", created: 0, owned_by: "colloquy" }] };
 
 function json(status: number, body: object): RelayResponse {

@@ -2,8 +2,8 @@ import { isConnectError } from "../../egress/connect-error.ts";
 import { ColloquyError } from "../../protocol/base/errors.ts";
 
 /**
- * Thrown by a write that surely did nothing: the call has failed, and nobody is asked about it. Whatever else a write throws
- * leaves open whether it was done.
+ * Throw this in a write that certainly did nothing: the call has failed, and nobody is asked. Any other error of a write
+ * makes its outcome unknown.
  */
 export class NothingDone extends Error {
   constructor(message: string, options?: ErrorOptions) {

@@ -7,11 +7,11 @@ import type { RightsSource, Tool, ToolRegistry, ToolSource, StepRequest } from "
 import { defaultTimeoutMs } from "./define-tool.ts";
 
 export type RegistryOptions = {
-  /** The systems whose rights some of the tools need. */
+  /** External systems whose permissions some tools need. */
   readonly rights?: readonly RightsSource[] | undefined;
-  /** What the operator set for them by name. */
+  /** The operator's settings, by tool name. */
   readonly settings?: ToolSettings | undefined;
-  /** Its tools take the place of all others of the same name. */
+  /** Its tools replace all others with the same name. */
   readonly instead?: ToolSource | undefined;
 };
 
@@ -20,9 +20,9 @@ const longestPreparationMs = 1000;
 const mostMerged = 32;
 
 /**
- * All tools, always in the order of their names. Throws Conflict when two share one. A source's tool whose name is taken
- * already is left out: what comes later must not take the place of what a person chose before. `sources` is looked at anew
- * each time, so it may be a list that changes.
+ * Creates the registry of all tools, sorted by name. Throws Conflict if two share a name. A source's tool whose name is taken
+ * is left out, so that later tools can't replace what a person chose before. `sources` is read again
+ * each time, so the list may change.
  */
 export function createToolRegistry(
   tools: readonly Tool[],
@@ -162,12 +162,12 @@ function isNarrow(glob: string): boolean {
   return glob !== "*";
 }
 
-/** What a model is told of the tools. */
+/** Tool schemas for the model. */
 export function toolSchemas(tools: readonly Tool[]): ToolSchema[] {
   return tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
 }
 
-/** Makes of each tool what the operator set; undefined: there is no such tool here. The same of the same. */
+/** Applies the operator's settings to a tool; undefined if it is disabled. Memoized per tool. */
 function createSettler({ available, defaultTimeoutSeconds, byName }: ToolSettings): (tool: Tool) => Tool | undefined {
   const isAvailable = available ? selectsByGlobs(available) : () => true;
   const settled = new WeakMap<Tool, Tool>();

@@ -13,7 +13,7 @@ const passingCodes = new Set([
 ]);
 const passingStatuses = new Set([429, 500, 502, 503, 504, 529]);
 
-/** Reads again, few times and soon, what a broken connection or a server that is not well kept from being read. */
+/** Repeats a read a few times after a connection error or a server error. */
 export async function retryRead<Value>(read: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
   for (const distance of distancesMs) {
     try {
@@ -27,7 +27,7 @@ export async function retryRead<Value>(read: () => Promise<Value>, signal: Abort
   return read();
 }
 
-/** A tool says it by the error of what it asked, or by one that it is the cause of. */
+/** Whether a retry may help, according to the error or one of its causes. */
 function mayPass(error: unknown): boolean {
   for (let depth = 0, at = error; depth < 4 && at instanceof Error; depth++, at = at.cause) {
     if ("code" in at && passingCodes.has(String(at.code))) return true;

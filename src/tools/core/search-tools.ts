@@ -13,8 +13,8 @@ const saturation = 1.2;
 const lengthWeight = 0.75;
 
 /**
- * Splits an agent's tools if they are more than `above`: those of MCP servers are `deferred`, unless the agent's author
- * names them without a glob, and found by `search_tools` when they are needed.
+ * Splits an agent's tools if there are more than `above`: tools of MCP servers are `deferred`, unless the agent's file
+ * lists them without a glob, and found with `search_tools` when needed.
  */
 export function deferTools(
   tools: readonly Tool[],
@@ -26,7 +26,7 @@ export function deferTools(
   return { offered: [...tools.filter((tool) => !isDeferred(tool)), searchTool(deferred)], deferred };
 }
 
-/** Finds tools among these. What it finds is in `data` too, from where the next steps offer it. */
+/** Creates the tool `search_tools`. Its matches are also in `data`, from which the next steps offer them. */
 export function searchTool(tools: readonly Tool[]): Tool {
   const counts = new Map<string, number>();
   for (const { source } of tools) counts.set(source, (counts.get(source) ?? 0) + 1);
@@ -59,13 +59,13 @@ const foundSchema = z.object({
   ),
 });
 
-/** What a call of `search_tools` found. */
+/** Returns the tools that a call of `search_tools` found. */
 export function foundTools(data: unknown): readonly ToolSchema[] {
   const parsed = foundSchema.safeParse(data);
   return parsed.success ? parsed.data.tools : [];
 }
 
-/** BM25 over names, descriptions and names of arguments; a tool's very name comes first. */
+/** Ranks by BM25 over names, descriptions and argument names; an exact name comes first. */
 function rank(tools: readonly Tool[], query: string): Tool[] {
   const wanted = [...new Set(wordsOf(query))];
   const documents = tools.map((tool) => ({ tool, counts: countsOf(tool) }));

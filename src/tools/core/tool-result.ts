@@ -2,7 +2,7 @@ import { jsonText, plainText } from "../../protocol/base/json-text.ts";
 import { mostSources, type Source, sourceSchema } from "../../protocol/knowledge/sources.ts";
 import type { ToolResult } from "../../protocol/agents/tools.ts";
 
-/** What a model reads of one result at most: more would push the conversation out of its context. */
+/** Maximum characters of a result for the model: more would push the conversation out of its context. */
 export const maximumContentCharacters = 100_000;
 /** Of what a source says. */
 const mostSnippetCharacters = 4000;
@@ -13,7 +13,7 @@ const mostNameCharacters = 200;
 export const maximumDataCharacters = 1_000_000;
 
 /**
- * Makes a result of whatever a tool returned. Text is the content; a ToolResult stays one; any other value is
+ * Converts what a tool returned into a ToolResult. Text becomes the content; a ToolResult is kept; any other value is
  * written as JSON and kept as `data`, as plain JSON. Throws for what JSON can't hold (cycles, bigint).
  */
 export function toToolResult(value: unknown): ToolResult {
@@ -70,13 +70,13 @@ function boundData(json: string): { readonly data?: unknown } {
   return json.length <= maximumDataCharacters ? { data: JSON.parse(json) } : {};
 }
 
-/** Names of where text comes from: few and short, whoever told them. */
+/** Limits the number and length of source names, whoever provided them. */
 export function boundFrom(given: readonly unknown[]): readonly string[] {
   const names = given.filter((name): name is string => typeof name === "string" && name !== "");
   return [...new Set(names.map((name) => storable(name.slice(0, mostNameCharacters))))].slice(0, mostNames);
 }
 
-/** What is no source is left out, and what is too long is cut. */
+/** Drops invalid sources and shortens long ones. */
 function boundSources(given: readonly unknown[]): readonly Source[] {
   return given.slice(0, mostSources).flatMap((each) => {
     const parsed = sourceSchema.safeParse(JSON.parse(writeJson(each)));
@@ -100,7 +100,7 @@ function writeJson(value: unknown): string {
   return jsonText(value);
 }
 
-/** A cut, or a file, may have split a pair of surrogates. */
+/** Replaces half surrogate pairs, which truncation or a file may have left. */
 function storable(text: string): string {
   return plainText(text).toWellFormed();
 }

@@ -2,7 +2,7 @@ import type { ToolSchema } from "../../protocol/agents/models.ts";
 
 const known = new WeakMap<ToolSchema, number>();
 
-/** About how many tokens it costs in each prompt to offer a tool: four characters of its JSON each. */
+/** Estimates the tokens that offering a tool costs in each prompt: four characters of its JSON each. */
 export function tokensOfTool(tool: ToolSchema): number {
   const before = known.get(tool);
   if (before !== undefined) return before;

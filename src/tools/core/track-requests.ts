@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 
-/** Whether a request that may change something has left, of what runs with it. */
+/** Records whether a request that may change something has been sent by the work that runs with it. */
 export type SentFlag = { hasSent: boolean };
 
 const running = new AsyncLocalStorage<SentFlag>();
@@ -16,7 +16,7 @@ const channels = [
 /** Works whose requests count: while there are none, nobody listens to what the process sends. */
 let counted = 0;
 
-/** Does some work whose requests count for `sent`. */
+/** Runs work whose requests are recorded in `sent`. */
 export async function trackRequests<Value>(sent: SentFlag, work: () => Promise<Value>): Promise<Value> {
   if (counted++ === 0) for (const { made, left } of channels) (subscribe(made, noteMade), subscribe(left, noteLeft));
   try {
@@ -39,7 +39,7 @@ function noteLeft(message: unknown): void {
   if (sent) sent.hasSent = true;
 }
 
-/** Does some work whose requests do not count: a model that is asked changes nothing. */
+/** Runs work whose requests are not recorded: asking a model changes nothing. */
 export function withoutTracking<Value>(work: () => Value): Value {
   return running.exit(work);
 }

@@ -7,7 +7,7 @@ import type { Tool } from "../../protocol/agents/tools.ts";
 import { defineTool } from "./define-tool.ts";
 import { NothingDone } from "./nothing-done.ts";
 
-/** What a user's tool file is given, so that it needs no import of its own. */
+/** What a tool file's default export receives, so that it needs no imports. */
 export type ToolKit = {
   readonly defineTool: typeof defineTool;
   readonly NothingDone: typeof NothingDone;
@@ -24,8 +24,8 @@ const importTimeoutMs = 10_000;
 /**
  * Loads the tools of a folder, each file's default export: `({ defineTool, z }) => tool or tools`.
  * The files are the operator's own code and run in this process with all its rights.
- * A file with a problem is left out and told; a folder that isn't there has no tools.
- * `taken`: tools whose names are no longer free.
+ * A file with a problem is skipped and reported; a missing folder has no tools.
+ * `taken`: tools whose names are already in use.
  */
 export async function loadUserTools(
   folder: string,
@@ -99,7 +99,7 @@ async function defaultExportOf(file: string): Promise<unknown> {
   return module.default;
 }
 
-/** Node tells the line of a fault only in the stack. */
+/** Reads the line of a syntax error from the stack, the only place where Node.js reports it. */
 function lineIn(file: string, error: unknown): { readonly line?: number } {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const start = [`${pathToFileURL(file).href}:`, `${file}:`].find((place) => stack.includes(place));
@@ -107,7 +107,7 @@ function lineIn(file: string, error: unknown): { readonly line?: number } {
   return Number.isNaN(line) ? {} : { line };
 }
 
-/** A file that waits for something for ever would keep the server from starting. */
+/** Limits how long a file can load: one that never finishes would keep the server from starting. */
 async function withinTime<Value>(work: Promise<Value>): Promise<Value> {
   const late = Promise.withResolvers<never>();
   const message = `It was not loaded within ${importTimeoutMs / 1000} seconds.`;
