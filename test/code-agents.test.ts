@@ -44,7 +44,7 @@ suite("agents that work with code", { skip: place ? false : "no bubblewrap" }, a
     const threadId = response.headers.get("x-colloquy-thread")!;
     return { answer: (await response.json()) as { answer: string; events: object[] }, threadId };
   };
-  const itemsOf = (threadId: string): Promise<readonly Item[]> => server.runs.listItems(server.caller, threadId, {});
+  const itemsOf = (threadId: string): Promise<readonly Item[]> => server.threads.listItems(server.caller, threadId, {});
   const say = (text: string) => ({ messages: [{ role: "user", content: [{ type: "text", text }] }] });
 
   test("write fib.py and run it, over /chat: the orchestrator hands over to the coder, who does it for real", async () => {

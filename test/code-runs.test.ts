@@ -36,7 +36,7 @@ eachRunDatabase((runs) => {
     });
     const { started, text } = await service.ask("go");
     assert.equal(text, "It says 42.");
-    const items = await service.runs.listItems(service.caller, started.threadId, {});
+    const items = await service.threads.listItems(service.caller, started.threadId, {});
     assert.match(contentsOf(items).at(-1)!, /^42/);
   });
 

@@ -11,7 +11,7 @@ eachRunDatabase((suite) => {
       const service = await suite.start({ script: [], agent: { strategy, model: "demo", instructions } });
       const called = async (content: string) => {
         const { started, text } = await service.ask(content);
-        const items = await service.runs.listItems(service.caller, started.threadId, {});
+        const items = await service.threads.listItems(service.caller, started.threadId, {});
         return { text, calls: items.flatMap((item) => (item.kind === "call" ? [item.body.name] : [])), items };
       };
       const both = await called("add a task to buy milk and then list my tasks");

@@ -113,9 +113,9 @@ export async function stopMidway(service: TestRuns, underWay: Promise<unknown>):
   await database.query("update ledger set until = now()");
 }
 
-async function allowAll({ runs, caller }: TestRuns, runId: string): Promise<void> {
-  for (const question of await runs.questions(caller, runId)) {
-    await runs
+async function allowAll({ approvals, caller }: TestRuns, runId: string): Promise<void> {
+  for (const question of await approvals.questions(caller, runId)) {
+    await approvals
       .decide(caller, runId, { questionId: question.id, input: { decision: "allow" } })
       .catch((error: unknown) => {
         if (!(error instanceof Conflict)) throw error;

@@ -22,7 +22,7 @@ eachDatabase((databases) => {
     return service;
   };
   const question = async (service: TestRuns, runId: string) =>
-    (await service.runs.questions(service.caller, runId))[0]!;
+    (await service.approvals.questions(service.caller, runId))[0]!;
 
   test("a tool of which its server says nothing: a person is asked, then it is called once, with the ledger's key", async () => {
     const raw = await startRaw(
@@ -41,7 +41,10 @@ eachDatabase((databases) => {
     assert.equal(raw.seen.filter(({ method }) => method === "tools/call").length, 0);
     const asked = await question(service, started.runId);
     assert.equal(asked.body.tool, "mail_send");
-    await service.runs.decide(service.caller, started.runId, { questionId: asked.id, input: { decision: "allow" } });
+    await service.approvals.decide(service.caller, started.runId, {
+      questionId: asked.id,
+      input: { decision: "allow" },
+    });
     assert.equal((await service.events(started)).at(-1)!.type, "run-end");
     const calls = raw.seen.filter(({ method }) => method === "tools/call");
     const [entry] = await service.database.query<{ key: string; status: string }>("select key, status from ledger");
@@ -66,7 +69,7 @@ eachDatabase((databases) => {
     const asked = await question(service, started.runId);
     assert.equal(asked.body.text, "Which size?");
     const input = { decision: "answer" as const, arguments: '{"size":"large"}' };
-    await service.runs.decide(service.caller, started.runId, { questionId: asked.id, input });
+    await service.approvals.decide(service.caller, started.runId, { questionId: asked.id, input });
     assert.equal((await service.events(started)).at(-1)!.type, "run-end");
     assert.match(JSON.stringify(service.model.requests[1]!.messages), /tea in large/);
   });
@@ -81,7 +84,7 @@ eachDatabase((databases) => {
     assert.equal(events.at(-1)!.type, "run-wait");
     const asked = await question(service, started.runId);
     const input = { decision: "answer" as const, arguments: '{"name":"Ada Lovelace"}' };
-    await service.runs.decide(service.caller, started.runId, { questionId: asked.id, input });
+    await service.approvals.decide(service.caller, started.runId, { questionId: asked.id, input });
     assert.equal((await service.events(started)).at(-1)!.type, "run-end");
     assert.match(JSON.stringify(service.model.requests[1]!.messages), /Name: Ada Lovelace/);
   });
@@ -138,7 +141,10 @@ eachDatabase((databases) => {
     const asked = await question(service, started.runId);
     assert.equal(asked.body.reason, "unknown");
     assert.equal(calls, 1);
-    await service.runs.decide(service.caller, started.runId, { questionId: asked.id, input: { decision: "done" } });
+    await service.approvals.decide(service.caller, started.runId, {
+      questionId: asked.id,
+      input: { decision: "done" },
+    });
     assert.equal((await service.events(started)).at(-1)!.type, "run-end");
     assert.equal(calls, 1);
   });

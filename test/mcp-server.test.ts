@@ -183,8 +183,8 @@ async function withDecision(client: Client, call: Parameters<Client["callTool"]>
   const asked = await client.callTool(call);
   assert.equal(asked.isError, true);
   assert.match(textIn(asked), /waits for a person[^]*post \{"text"/);
-  const [question] = await backend.runs.questions(backend.caller);
-  await backend.runs.decide(backend.caller, question!.runId!, {
+  const [question] = await backend.approvals.questions(backend.caller);
+  await backend.approvals.decide(backend.caller, question!.runId!, {
     questionId: question!.id,
     input: { decision: "allow" },
   });

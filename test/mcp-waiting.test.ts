@@ -42,7 +42,7 @@ const agent = { id: "assistant", tools: ["files_*"] };
 
 anyRunDatabase((suite) => {
   const notices = async (service: TestRuns, threadId: string) =>
-    (await service.runs.listItems(service.caller, threadId, {})).flatMap((item) =>
+    (await service.threads.listItems(service.caller, threadId, {})).flatMap((item) =>
       item.kind === "notice" ? [item.body] : [],
     );
 
@@ -175,7 +175,7 @@ anyRunDatabase((suite) => {
     await until(() => seen.some(told), "the word about the wait");
     open();
     await until(() => seen.some(({ type }) => type === "run-end" || type === "run-wait"), "the end");
-    assert.deepEqual(await second.runs.questions(second.caller, started.runId), []);
+    assert.deepEqual(await second.approvals.questions(second.caller, started.runId), []);
     assert.equal(keys.length, 2);
     assert.equal(keys[0], keys[1]);
   });
@@ -199,8 +199,11 @@ anyRunDatabase((suite) => {
     const there = testServers({ files: { url: (await gated()).raw.url, waitMs: 1200 } });
     cleanups.push(() => there.close());
     const second = await suite.start({ script: ["Sent."], sources: there.sources, agent });
-    await until(async () => (await second.runs.questions(second.caller, started.runId)).length > 0, "the question");
-    const [question] = await second.runs.questions(second.caller, started.runId);
+    await until(
+      async () => (await second.approvals.questions(second.caller, started.runId)).length > 0,
+      "the question",
+    );
+    const [question] = await second.approvals.questions(second.caller, started.runId);
     assert.equal(question!.body.reason, "unknown");
   });
 
@@ -217,12 +220,12 @@ anyRunDatabase((suite) => {
     const there = testServers({ files: { url: (await gated()).raw.url, waitMs: 1200 } });
     cleanups.push(() => there.close());
     const second = await suite.start({ script: ["Not sent."], sources: there.sources, agent });
-    const [question] = await second.runs.questions(second.caller, started.runId);
+    const [question] = await second.approvals.questions(second.caller, started.runId);
     assert.equal(question!.body.reason, "approval");
     const { seen, close } = watch(second, started);
     cleanups.push(close);
     const input = { decision: "allow" as const };
-    await second.runs.decide(second.caller, started.runId, { questionId: question!.id, input });
+    await second.approvals.decide(second.caller, started.runId, { questionId: question!.id, input });
     await until(() => seen.some(({ type }) => type === "run-end"), "the end");
     assert.match(
       JSON.stringify(second.model.requests[0]!.messages),

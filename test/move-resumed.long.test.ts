@@ -40,7 +40,7 @@ async function nodeOf(database: Database, eve: string) {
         ? "It is on the list."
         : [{ text: "Noting it." }, { call: "add_task", arguments: { title: String(messages.at(-1)!.content) } }],
   });
-  const { runs, events } = service;
+  const { runs, threads, approvals, events } = service;
   const caller = { ...callerOf((await findUser(database.query, eve))!, "api-key"), permissions: ["*"] };
   return {
     stop: () => service.stop(0),
@@ -56,9 +56,9 @@ async function nodeOf(database: Database, eve: string) {
       return started;
     },
     async allow(started: RunStart) {
-      const seq = (await runs.listItems(caller, started.threadId, {})).at(-1)!.seq;
-      const [question] = await runs.questions(caller, started.runId);
-      await runs.decide(caller, started.runId, { questionId: question!.id, input: { decision: "allow" } });
+      const seq = (await threads.listItems(caller, started.threadId, {})).at(-1)!.seq;
+      const [question] = await approvals.questions(caller, started.runId);
+      await approvals.decide(caller, started.runId, { questionId: question!.id, input: { decision: "allow" } });
       assert.equal((await events({ ...started, cursor: { seq, live: [] } })).at(-1)!.type, "run-end");
     },
     async fork({ runId }: RunStart) {

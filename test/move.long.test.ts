@@ -74,9 +74,9 @@ test("live runs move from PGlite to PostgreSQL and go on there", { skip, timeout
       const events = await there.events({ ...running, runId, threadId, cursor: { seq: 0, live: [] } });
       assert.equal(events.at(-1)!.type, "run-end");
     }
-    const [question] = await there.runs.questions(there.caller, waiting.runId);
+    const [question] = await there.approvals.questions(there.caller, waiting.runId);
     const answer = { questionId: question!.id, input: { decision: "allow" } } as const;
-    await there.runs.decide(there.caller, waiting.runId, answer);
+    await there.approvals.decide(there.caller, waiting.runId, answer);
     await there.events({ ...waiting, cursor: { seq: question!.seq + 1, live: [] } });
     assert.deepEqual(await target.query("select distinct status from runs"), [{ status: "done" }]);
     assert.deepEqual(await target.query("select title from tasks"), [{ title: "Milk" }]);

@@ -2,7 +2,7 @@ import type { TestRuns } from "./runs.ts";
 
 /** Runs that ask, one after the other; each question is answered twice at the moment at which it is asked. Throws unless one answer counts. */
 export async function raceDecisions(
-  { runs, caller }: Pick<TestRuns, "runs" | "caller">,
+  { runs, approvals, caller }: Pick<TestRuns, "runs" | "approvals" | "caller">,
   rounds: number,
 ): Promise<void> {
   for (let round = 0; round < rounds; round++) {
@@ -13,7 +13,7 @@ export async function raceDecisions(
         for (const event of batch) {
           if (event.type === "question") {
             const decide = () =>
-              runs.decide(caller, started.runId, { questionId: event.item.id, input: { decision: "allow" } });
+              approvals.decide(caller, started.runId, { questionId: event.item.id, input: { decision: "allow" } });
             void Promise.allSettled([decide(), decide()]).then((both) => {
               if (both.filter((one) => one.status === "fulfilled").length !== 1)
                 ended.reject(new Error("not exactly one decision"));

@@ -56,11 +56,11 @@ eachDatabase((databases) => {
     uploads.receive({ ...service.caller }, { name: "a.txt", bytes: Readable.from([Buffer.from("a")]) });
 
   test("what is old goes, kind by kind, with its files; what is at work, young or kept for ever stays", async () => {
-    const { runs, caller } = service;
+    const { runs, threads, caller } = service;
     const talk = async (content = "hi") => (await service.ask(content)).started;
     const [old, young, archived, other] = [await talk(), await talk(), await talk(), await talk()];
-    await runs.archiveThread(caller, archived.threadId, true);
-    await runs.archiveThread(caller, other.threadId, true);
+    await threads.archiveThread(caller, archived.threadId, true);
+    await threads.archiveThread(caller, other.threadId, true);
     // A schedule goes on with each of these; that of the second is switched off.
     const [scheduled, paused] = [await talk(), await talk()];
     for (const { threadId } of [scheduled, paused])
@@ -175,7 +175,7 @@ eachDatabase((databases) => {
     await retention.removeNow();
     assert.equal(await exists("runs", other.runId), false);
     for (const id of [busy.runId, elsewhere]) assert.equal(await exists("runs", id), true);
-    assert.equal((await runs.listItems(caller, other.threadId, {})).length, 3);
+    assert.equal((await threads.listItems(caller, other.threadId, {})).length, 3);
     const again = await service.ask("more", { threadId: other.threadId });
     assert.equal(again.text, "yes");
 

@@ -53,7 +53,7 @@ function crowdOf(suite: RunSuite): void {
         const registry = withRoomAgents(createAgentRegistry([]), [file]);
         const rooms: Rooms = createRooms({
           query: database.query,
-          runs: service.runs,
+          ...service,
           agents: registry,
           files: [file],
         });

@@ -35,7 +35,7 @@ export async function openRoom(
   const { database } = service;
   const file = roomFileSchema.parse({ id: "desk", ...withModel(options.room) });
   const agents = withRoomAgents(createAgentRegistry([]), [file]);
-  const rooms = createRooms({ query: database.query, runs: service.runs, agents, files: [file] });
+  const rooms = createRooms({ query: database.query, ...service, agents, files: [file] });
   const [ada, bob] = await Promise.all(
     ["ada", "bob"].map(async (name) =>
       callerOf(await createUser(database.query, { name: `${name} ${newId()}`, role: "user" }), "session"),

@@ -69,7 +69,7 @@ eachRunDatabase((suite) => {
         agents: [await analysisRoom()],
         script: scriptOf(lines),
       });
-      const thread = await service.runs.createThread(service.caller, { title: "Sales" });
+      const thread = await service.threads.createThread(service.caller, { title: "Sales" });
       await (await place.workspaces.open(thread.id)).write("sales.csv", salesCsv());
       const seen: RunEvent[] = [];
       const say = async (content: string) =>
@@ -126,7 +126,7 @@ eachRunDatabase((suite) => {
         agents: [await analysisRoom()],
         script: scriptOf({ data: [first, third], code: [bash(look), ""], reviewer: ["[pass]"] }),
       });
-      const thread = await service.runs.createThread(service.caller, { title: "Sales" });
+      const thread = await service.threads.createThread(service.caller, { title: "Sales" });
       await (await place.workspaces.open(thread.id)).write("sales.csv", salesCsv());
       const question = "Hey @data, I have a CSV with sales data. Can you help me find the top customers?";
       const { seen } = await sayIn(service, question, { agent: "analysis", threadId: thread.id });

@@ -36,7 +36,7 @@ export async function startRoomRuns(
   const members = ["one", "two", "three"].map((name) => memberOf(name, { model: "script" }));
   const file = roomFileSchema.parse({ id: "desk", members });
   const agents = withRoomAgents(createAgentRegistry([]), [file]);
-  const rooms = createRooms({ query: database.query, runs: service.runs, agents, files: [file] });
+  const rooms = createRooms({ query: database.query, ...service, agents, files: [file] });
   return { service, rooms };
 }
 

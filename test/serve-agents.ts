@@ -11,7 +11,7 @@ import { agentSchema, defaultLimits, type AgentDefinition } from "../src/protoco
 import type { Caller } from "../src/protocol/base/callers.ts";
 import type { Tool } from "../src/protocol/agents/tools.ts";
 import { silentLog } from "../src/protocol/base/log.ts";
-import type { Runs } from "../src/run/runs.ts";
+import type { Approvals, Runs, Threads } from "../src/run/runs.ts";
 import { loadRooms } from "../src/rooms/load-rooms.ts";
 import { createPresence } from "../src/rooms/presence.ts";
 import { withRoomAgents } from "../src/rooms/room-agents.ts";
@@ -39,6 +39,8 @@ import { serve, servicesWith, type Serving } from "./serve.ts";
 export type AgentServing = Serving & {
   readonly services: Services;
   readonly runs: Runs;
+  readonly threads: Threads;
+  readonly approvals: Approvals;
   readonly service: RunsService;
   readonly model: ScriptedAdapter;
   readonly database: Database;
@@ -120,12 +122,15 @@ export async function serveAgents(
     retention: { hiddenThreadsDays: 7, idempotencyHours: 24, clientWaitMinutes: 60, waitDays: 7 },
     log: silentLog,
   });
+  const { runs, threads, approvals } = service;
   const presence = createPresence({ query: database.query, log: silentLog });
   const services = servicesWith({
     models,
     agents,
     tools,
-    runs: service.runs,
+    runs,
+    threads,
+    approvals,
     adminRuns: service.adminRuns,
     schedules: service.schedules,
     tasks: createTaskCalls(database),
@@ -135,7 +140,9 @@ export async function serveAgents(
     shares: createShares(database.query),
     rooms: createRooms({
       query: database.query,
-      runs: service.runs,
+      runs,
+      threads,
+      approvals,
       agents,
       files: [...roomFiles, ...(options.rooms ?? [])],
     }),
@@ -155,7 +162,9 @@ export async function serveAgents(
   return {
     ...serving,
     services,
-    runs: service.runs,
+    runs,
+    threads,
+    approvals,
     service,
     model,
     database,

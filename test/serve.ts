@@ -22,6 +22,8 @@ export const owner: Caller = {
 export function servicesWith(given: Pick<Services, "models"> & Partial<Services>): Services {
   return {
     runs: absent("runs"),
+    threads: absent("threads"),
+    approvals: absent("approvals"),
     adminRuns: absent("adminRuns"),
     schedules: absent("schedules"),
     tasks: absent("tasks"),

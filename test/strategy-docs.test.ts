@@ -68,7 +68,7 @@ eachRunDatabase((suite) => {
         script: answersOf(lines),
       });
       const { started } = await service.ask(lines[0]!.text);
-      const items = await service.runs.listItems(service.caller, started.threadId, { limit: 1000 });
+      const items = await service.threads.listItems(service.caller, started.threadId, { limit: 1000 });
       const trace = items.map((item) =>
         `${`${item.kind.padEnd(8)} ${item.step ?? ""}`.padEnd(column)}${told(item).replaceAll("\n", "⏎")}`.trimEnd(),
       );

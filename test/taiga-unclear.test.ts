@@ -50,8 +50,8 @@ anyDatabase((databases) => {
     return answer!;
   }
   const decide = async (id: string, decision: "retry" | "done" | "failed" | "allow") => {
-    const [question] = await agent!.runs.questions(agent!.caller, id);
-    await agent!.runs.decide(agent!.caller, id, { questionId: question!.id, input: { decision } });
+    const [question] = await agent!.approvals.questions(agent!.caller, id);
+    await agent!.approvals.decide(agent!.caller, id, { questionId: question!.id, input: { decision } });
   };
   const ledger = () => database.query<{ status: string }>("select status from ledger order by step, call_index");
   const create = (...subjects: readonly string[]): ScriptAnswer => [

@@ -25,8 +25,8 @@ const text = await response.text();
 if (deletes === undefined) console.log(text);
 else {
   const { run_id: run } = JSON.parse(text) as { run_id: string };
-  const [question] = await agent.runs.questions(agent.caller, run);
-  await agent.runs.decide(agent.caller, run, { questionId: question!.id, input: { decision: "allow" } });
+  const [question] = await agent.approvals.questions(agent.caller, run);
+  await agent.approvals.decide(agent.caller, run, { questionId: question!.id, input: { decision: "allow" } });
   while ((await agent.runs.get(agent.caller, run)).endedAt === null)
     await new Promise((resolve) => setTimeout(resolve, 100));
 }

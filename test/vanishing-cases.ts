@@ -175,10 +175,10 @@ export const vanishingCases: Readonly<Record<string, (stage: Stage) => Promise<v
       inside: "select cancel_asked from runs",
     });
     await stage.eventually(async () => (await rowOf(stage.database, runId)).status === "waiting", "its wait");
-    const questions = await worker.runs.questions(worker.caller, runId);
+    const questions = await worker.approvals.questions(worker.caller, runId);
     assert.equal(questions.length, 1, "it asks once");
     const decision = { questionId: questions[0]!.id, input: { decision: "allow" as const } };
-    await worker.runs.decide(worker.caller, runId, decision);
+    await worker.approvals.decide(worker.caller, runId, decision);
     await stage.eventually(async () => (await rowOf(stage.database, runId)).status === "done", "its end");
   },
 
@@ -198,16 +198,16 @@ export const vanishingCases: Readonly<Record<string, (stage: Stage) => Promise<v
     const worker = await b({ script, tools: [tool] });
     const { runId } = await worker.runs.start(worker.caller, message);
     await eventually(async () => (await rowOf(database, runId)).status === "waiting", "its wait");
-    const [question] = await worker.runs.questions(worker.caller, runId);
+    const [question] = await worker.approvals.questions(worker.caller, runId);
     const decision = { questionId: question!.id, input: { decision: "allow" as const } };
     const rude = await a({ script: () => "not here", tools: [tool] });
     const gone = vanish("job_id = $2 where id = $1");
-    void rude.runs.decide(rude.caller, runId, decision).catch(() => {});
+    void rude.approvals.decide(rude.caller, runId, decision).catch(() => {});
     await gone;
     await othersGoOn(worker);
     await eventually(async () => {
       try {
-        await worker.runs.decide(worker.caller, runId, decision);
+        await worker.approvals.decide(worker.caller, runId, decision);
         return true;
       } catch (error) {
         assert.equal(error instanceof Error && "code" in error && error.code, "database_locked");

@@ -34,7 +34,7 @@ const folderOf = async (workspaces: Workspaces, threadId: string) => (await work
 anyDatabase((databases) => {
   test("a delegated run works in the files of the run at the root, and its result tells of them", async () => {
     const workspaces = newWorkspaces();
-    const { ask, runs, caller, stop } = await startTestRuns({
+    const { ask, threads, caller, stop } = await startTestRuns({
       database: await databases.open(),
       script: handOver,
       tools: fileTools(workspaces),
@@ -44,14 +44,14 @@ anyDatabase((databases) => {
     const { started } = await ask("plot it");
     const { content } = await (await workspaces.open(started.threadId)).read("plot.png", { maxBytes: 100 });
     assert.equal(String(content), "pixels");
-    const items = await runs.listItems(caller, started.threadId, {});
+    const items = await threads.listItems(caller, started.threadId, {});
     const result = items.find((item) => item.kind === "result");
     const { files, thread } = result!.body.data as { thread: string; files: readonly { path: string }[] };
     assert.deepEqual(
       files.map(({ path }) => path),
       ["plot.png", "notes.txt"],
     );
-    assert.equal(await runs.threadOfFiles(caller, thread), started.threadId);
+    assert.equal(await threads.threadOfFiles(caller, thread), started.threadId);
     assert.equal(await workspaces.find(thread), undefined);
     await stop(0);
   });
@@ -59,32 +59,32 @@ anyDatabase((databases) => {
   test("the files of a thread go with it, whoever removed it, also after a crash; those of others stay", async () => {
     const database = await databases.open();
     const workspaces = newWorkspaces();
-    const { runs, caller, stop } = await startTestRuns({ database, script: () => "yes" });
-    const [deleted, expired, kept] = await Promise.all([1, 2, 3].map(() => runs.createThread(caller, {})));
+    const { threads, caller, stop } = await startTestRuns({ database, script: () => "yes" });
+    const [deleted, expired, kept] = await Promise.all([1, 2, 3].map(() => threads.createThread(caller, {})));
     const folders = [];
     for (const { id } of [deleted!, expired!, kept!]) folders.push(await folderOf(workspaces, id));
-    await runs.deleteThread(caller, deleted!.id);
+    await threads.deleteThread(caller, deleted!.id);
     await database.query("delete from threads where id = $1", [expired!.id]);
     // Its files are still there: whoever made it again would find them.
-    await assert.rejects(runs.createThread(caller, { id: deleted!.id }), { code: "thread_not_found" });
+    await assert.rejects(threads.createThread(caller, { id: deleted!.id }), { code: "thread_not_found" });
     await removeForgotten(workspaces, { database, log: silentLog });
     assert.deepEqual(folders.map(existsSync), [false, false, true]);
-    assert.equal((await runs.createThread(caller, { id: deleted!.id })).id, deleted!.id);
+    assert.equal((await threads.createThread(caller, { id: deleted!.id })).id, deleted!.id);
     assert.deepEqual(await database.query("select 1 from removed_threads"), []);
     await stop(0);
   });
 
   test("files that can't be removed keep no others from it, and are tried again", async () => {
     const database = await databases.open();
-    const { runs, caller, stop } = await startTestRuns({ database, script: () => "yes" });
-    const [stubborn, other] = await Promise.all([1, 2].map(() => runs.createThread(caller, {})));
+    const { threads, caller, stop } = await startTestRuns({ database, script: () => "yes" });
+    const [stubborn, other] = await Promise.all([1, 2].map(() => threads.createThread(caller, {})));
     const release = async (folder: string) => {
       if (folder.endsWith(stubborn!.id)) throw new Error("busy");
     };
     const workspaces = createWorkspaces({ folder: temporaryFolder("scratch"), release });
     const folders = [];
     for (const { id } of [stubborn!, other!]) folders.push(await folderOf(workspaces, id));
-    for (const { id } of [stubborn!, other!]) await runs.deleteThread(caller, id);
+    for (const { id } of [stubborn!, other!]) await threads.deleteThread(caller, id);
     const end = beginRemovingFiles(workspaces, { database, log: silentLog });
     await end();
     assert.deepEqual(folders.map(existsSync), [true, false]);
@@ -108,7 +108,7 @@ anyDatabase((databases) => {
         return goOn.promise;
       },
     });
-    const { runs, caller, events, stop } = await startTestRuns({
+    const { runs, threads, caller, events, stop } = await startTestRuns({
       database,
       script: ({ messages }) =>
         messages.at(-1)?.role === "tool" ? "yes" : [{ call: "hold", arguments: {} }, { finish: "calls" }],
@@ -117,7 +117,7 @@ anyDatabase((databases) => {
     const started = await runs.start(caller, { agent: "assistant", message: { content: "hi" } });
     const folder = await folderOf(workspaces, started.threadId);
     await begun.promise;
-    await assert.rejects(runs.deleteThread(caller, started.threadId), { code: "thread_busy" });
+    await assert.rejects(threads.deleteThread(caller, started.threadId), { code: "thread_busy" });
     await removeForgotten(workspaces, { database, log: silentLog });
     assert.ok(existsSync(folder));
     goOn.resolve("go on");

@@ -62,7 +62,7 @@ export function openPeople(config: Config, deps: PeopleDeps): OpenPeople {
     opening.add({ close: retention.begin() });
     opening.add({ close: erasures.begin() });
   }
-  const sources = { query: database.query, runs: runs.runs, workspaces, placeOf: placesIn(config, uploads) };
+  const sources = { query: database.query, threads: runs.threads, workspaces, placeOf: placesIn(config, uploads) };
   const persons = { archive: (userId: string) => archivePerson(sources, userId) };
   return {
     services: { retention, erasures, persons, shares: createShares(store.database.query) },

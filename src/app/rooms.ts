@@ -94,7 +94,7 @@ export function roomProblems(
 
 type ServeDeps = {
   readonly store: Pick<Store, "database">;
-  readonly runs: Pick<RunsService, "runs">;
+  readonly runs: Pick<RunsService, "runs" | "threads" | "approvals">;
   /** Agents, with the rooms among them. */
   readonly definitions: { readonly agents: AgentRegistry };
   readonly log: Log;
@@ -106,6 +106,13 @@ export type ServedRooms = { readonly services: Pick<Services, "rooms" | "presenc
 export function serveRooms({ files }: OpenedRooms, { store, runs, definitions, log }: ServeDeps): ServedRooms {
   const { query } = store.database;
   const presence = createPresence({ query, log });
-  const rooms = createRooms({ query, runs: runs.runs, agents: definitions.agents, files });
+  const rooms = createRooms({
+    query,
+    runs: runs.runs,
+    threads: runs.threads,
+    approvals: runs.approvals,
+    agents: definitions.agents,
+    files,
+  });
   return { services: { rooms, presence }, close: () => presence.close() };
 }

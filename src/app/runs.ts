@@ -20,7 +20,7 @@ import type { OpenUploads } from "./uploads.ts";
 import type { OpenWebhooks } from "./webhooks.ts";
 
 export type OpenRuns = RunsService & {
-  readonly services: Pick<Services, "runs" | "adminRuns" | "schedules" | "unready" | "drain">;
+  readonly services: Pick<Services, "runs" | "threads" | "approvals" | "adminRuns" | "schedules" | "unready" | "drain">;
   readonly health: () => HealthDetails;
   readonly close: () => Promise<void>;
 };
@@ -72,10 +72,10 @@ export async function openRuns(config: Config, deps: RunsDeps): Promise<OpenRuns
     hooksFor: deps.webhooks.hooksFor,
     log,
   });
-  const { runs, adminRuns, schedules, unready, drain } = service;
+  const { runs, threads, approvals, adminRuns, schedules, unready, drain } = service;
   return {
     ...service,
-    services: { runs, adminRuns, schedules, unready, drain },
+    services: { runs, threads, approvals, adminRuns, schedules, unready, drain },
     health: () => ({ active: service.active() }),
     close: () => service.stop(graceMs),
   };

@@ -189,7 +189,7 @@ test("of a forked run, what it keeps is told as kept, and only what follows as d
       `Kept from run ${first.id}, and not done again:\n  · calculate {"expression":"0+6"}\n` +
         '▸ calculate {"expression":"1+6"}\n  ✓ 7\n',
     );
-    const copy = await asking.items((await forking.runs.forkThread(forking.caller, thread.id)).id);
+    const copy = await asking.items((await forking.threads.forkThread(forking.caller, thread.id)).id);
     assert.ok(
       copy.every(({ body }) => !("kept" in body)),
       "a copy of the conversation names no run",

@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { callerOf } from "../protocol/base/callers.ts";
 import { NotFound } from "../protocol/base/errors.ts";
 import type { Query } from "../protocol/agents/tools.ts";
-import type { Runs } from "../run/runs.ts";
+import type { Threads } from "../run/runs.ts";
 import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
 import { messagesInThread, threadsSpokenIn } from "../store/privacy/personal-items.ts";
 import { filesOfPerson, pagesOfPerson, personalAccount, personalRows } from "../store/privacy/personal-rows.ts";
@@ -22,7 +22,7 @@ export type Persons = {
 
 export type PersonSources = {
   readonly query: Query;
-  readonly runs: Pick<Runs, "listItems">;
+  readonly threads: Pick<Threads, "listItems">;
   readonly workspaces: Pick<Workspaces, "find">;
   /** Where the bytes of a file are. Throws NotFound. */
   readonly placeOf: (kind: "uploads" | "documents", file: string) => string;
@@ -59,10 +59,10 @@ async function* partsOf(
 }
 
 /** Its items, and the files of its workspace. */
-async function* threadParts({ query, runs, workspaces }: PersonSources, userId: string, threadId: string) {
+async function* threadParts({ query, threads, workspaces }: PersonSources, userId: string, threadId: string) {
   const user = await findUser(query, userId);
   if (!user) return;
-  yield* numbered(`threads/${threadId}/items`, itemPages(runs, callerOf(user, "local"), threadId));
+  yield* numbered(`threads/${threadId}/items`, itemPages(threads, callerOf(user, "local"), threadId));
   const workspace = await workspaces.find(threadId).catch(() => undefined);
   if (!workspace) return;
   const { entries } = await workspace.list({ most: mostFiles });
@@ -82,9 +82,13 @@ async function* threadParts({ query, runs, workspaces }: PersonSources, userId: 
 
 const mostFiles = 50_000;
 
-async function* itemPages(runs: PersonSources["runs"], caller: Parameters<Runs["listItems"]>[0], threadId: string) {
+async function* itemPages(
+  threads: PersonSources["threads"],
+  caller: Parameters<Threads["listItems"]>[0],
+  threadId: string,
+) {
   for (let after = 0; ;) {
-    const items = await runs.listItems(caller, threadId, { after, limit: 500 }).catch((error: unknown) => {
+    const items = await threads.listItems(caller, threadId, { after, limit: 500 }).catch((error: unknown) => {
       // It was deleted meanwhile.
       if (error instanceof NotFound) return [];
       throw error;

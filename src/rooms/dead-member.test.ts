@@ -152,7 +152,7 @@ anyRunDatabase((suite) => {
       const { lines, threadId } = await sayIn(service, "Who is here?");
       for (const line of ["@a: Without my files.", "@b: I am here."]) assert.ok(lines.includes(line), lines.join("\n"));
       await sayIn(service, "And now?", { threadId });
-      const items = await service.runs.listItems(service.caller, threadId, {});
+      const items = await service.threads.listItems(service.caller, threadId, {});
       const told = items.flatMap((item) => (item.kind === "notice" ? [item.body] : []));
       assert.deepEqual(
         told.map(({ code }) => code),

@@ -23,7 +23,7 @@ anyRunDatabase((suite) => {
     });
     await over(await say(ada, "@one hi"));
     const { query } = service.database;
-    const parts = { query, runs: service.runs };
+    const parts = { query, ...service };
     const before = createRooms({ ...parts, agents: agentsOf("left", "right"), files: [] });
     const composed = await before.create(ada, { members: ["left"] });
     const whole = await before.create(ada, { members: ["right"] });
@@ -45,7 +45,7 @@ anyRunDatabase((suite) => {
     await assert.rejects(rooms.say(ada, id, { message: { content: "hi" } }), { code: "room_kind_gone" });
     await assert.rejects(rooms.say(ada, composed.id, { message: { content: "hi" } }), { code: "room_agent_gone" });
     assert.equal((await rooms.change(ada, id, { title: "Old" })).title, "Old");
-    const items = await service.runs.listItems(await rooms.ownerOf(ada, id), id, {});
+    const items = await service.threads.listItems(await rooms.ownerOf(ada, id), id, {});
     assert.ok(items.some(({ author }) => author === "one"));
     await rooms.remove(ada, id);
     const mended = await rooms.change(ada, composed.id, { members: ["right"] });
@@ -67,7 +67,7 @@ anyRunDatabase((suite) => {
     });
     const { query } = service.database;
     const rooms = createRooms({
-      ...{ query, runs: service.runs, files: [file] },
+      ...{ query, ...service, files: [file] },
       agents: withRoomAgents(agentsOf("left", "right"), [file]),
     });
     const { id } = await rooms.create(ada, { kind: "pair" });
@@ -100,7 +100,7 @@ anyRunDatabase((suite) => {
   test("who may not work with the agents of a room that was put together is not heard in it", async () => {
     const { ada, service } = await openRoom(suite, { room: { members: [memberOf("one")] }, script: () => "Hello." });
     const { query } = service.database;
-    const rooms = createRooms({ query, runs: service.runs, agents: agentsOf("left", "right"), files: [] });
+    const rooms = createRooms({ query, ...service, agents: agentsOf("left", "right"), files: [] });
     const { id } = await rooms.create(ada, { members: ["left", "right"] });
     const user = await createUser(query, { name: newId(), role: "user" });
     await rooms.addPerson(ada, id, user.name);

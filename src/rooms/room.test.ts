@@ -33,7 +33,7 @@ anyRunDatabase((suite) => {
       "assistant: Let me ask. @code how many rows?",
       "user: [@code]: 10",
     ]);
-    const items = await service.runs.listItems(service.caller, threadId, {});
+    const items = await service.threads.listItems(service.caller, threadId, {});
     assert.ok(!items.some((item) => item.kind === "message" && item.step === "1" && item.body.content === "[pass]"));
   });
 

@@ -152,7 +152,7 @@ anyRunDatabase((suite) => {
     await assert.rejects(rooms.decide(ada, id, { questionId: other!.id, input: changed }), /can change the arguments/);
     const kept = { decision: "allow", always: true, here: true, read: true } as const;
     await rooms.decide(ada, id, { questionId: other!.id, input: kept });
-    assert.deepEqual(await service.runs.grants(bob), [], "nothing holds for bob from now on");
+    assert.deepEqual(await service.approvals.grants(bob), [], "nothing holds for bob from now on");
     await over(second);
     assert.deepEqual(done, [ada.name, bob.name]);
     assert.equal(seen.filter((event) => event.type === "decision").length, 2);
@@ -176,7 +176,7 @@ anyRunDatabase((suite) => {
       tools: [sendTool(done)],
       script: scriptOf({ one: [call, "Sent.", call], two: [call, "Sent as well.", call, "Never."] }),
     });
-    const { runs } = service;
+    const { runs, approvals } = service;
     const asked = async (agent: string) => {
       const { members } = await rooms.get(ada, id);
       const turn = members.flatMap((one) => (one.kind === "agent" && one.handle === agent ? [one.run] : []))[0];
@@ -197,8 +197,10 @@ anyRunDatabase((suite) => {
     await rooms.decide(ada, id, { questionId: one.questionId, input: allow });
     await until(() => lines().includes("@one: Sent."), "the first turn");
     await until(async () => (await runs.get(ada, root)).status === "waiting", "the wait");
-    await assert.rejects(runs.decide(ada, two.turn, { questionId: two.questionId, input: allow }), { status: 404 });
-    assert.equal((await runs.decide(bob, two.turn, { questionId: two.questionId, input: allow })).id, two.turn);
+    await assert.rejects(approvals.decide(ada, two.turn, { questionId: two.questionId, input: allow }), {
+      status: 404,
+    });
+    assert.equal((await approvals.decide(bob, two.turn, { questionId: two.questionId, input: allow })).id, two.turn);
     await over(root);
     assert.deepEqual(done, [ada.name, bob.name]);
     assert.equal((await runs.get(ada, root)).status, "done");
@@ -221,7 +223,7 @@ anyRunDatabase((suite) => {
       tools: [sendTool(done)],
       script: scriptOf({ one: [[{ gate: () => gate.promise }, { text: "Yes." }]], two: [call] }),
     });
-    const { runs, database } = service;
+    const { runs, approvals, database } = service;
     const run = await say(bob, "@one?");
     const { messageId } = await runs.steer(bob, run, { content: "@one and this" });
     const callers = await database.query("select user_id from room_callers where message_id = $1", [messageId]);
@@ -238,7 +240,7 @@ anyRunDatabase((suite) => {
     await removePerson(database.query, id, you);
     for (const refused of [
       () => runs.steer(bob, last, { content: "It is me, the owner." }),
-      () => runs.decide(bob, question.runId!, { questionId: question.id, input: { decision: "allow" } }),
+      () => approvals.decide(bob, question.runId!, { questionId: question.id, input: { decision: "allow" } }),
       () => runs.cancel(bob, last),
     ])
       await assert.rejects(refused, { status: 404 });
@@ -257,25 +259,25 @@ anyRunDatabase((suite) => {
       tools: [sendTool([])],
       script: scriptOf({ one: ["A rare word: quokka."] }),
     });
-    const { runs } = service;
+    const { runs, threads } = service;
     await over(await say(ada, "@one hello"));
-    assert.deepEqual(await runs.listThreads(ada, {}), []);
-    assert.deepEqual(await runs.listSessions(ada, {}), []);
-    assert.deepEqual(await runs.searchThreads(ada, { text: "quokka" }), []);
-    assert.equal((await runs.getThread(ada, id)).id, id);
+    assert.deepEqual(await threads.listThreads(ada, {}), []);
+    assert.deepEqual(await threads.listSessions(ada, {}), []);
+    assert.deepEqual(await threads.searchThreads(ada, { text: "quokka" }), []);
+    assert.equal((await threads.getThread(ada, id)).id, id);
     const message = { content: "hello" };
-    const { lastSeq } = await runs.getThread(ada, id);
+    const { lastSeq } = await threads.getThread(ada, id);
     for (const refused of [
       () => runs.start(ada, { agent: "assistant", message, threadId: id }),
       () => runs.start(ada, { agent: "assistant", message, sessionKey: id, mode: "steer" }),
       () => runs.callTool(ada, { tool: "send", arguments: "{}", threadId: id }),
     ])
       await assert.rejects(refused, { status: 409, code: "thread_is_room" });
-    assert.equal((await runs.getThread(ada, id)).lastSeq, lastSeq);
+    assert.equal((await threads.getThread(ada, id)).lastSeq, lastSeq);
     // A copy of it is a thread like every other.
-    const { id: copy } = await runs.forkThread(ada, id);
+    const { id: copy } = await threads.forkThread(ada, id);
     assert.deepEqual(
-      (await runs.listThreads(ada, {})).map((thread) => thread.id),
+      (await threads.listThreads(ada, {})).map((thread) => thread.id),
       [copy],
     );
   });

@@ -6,7 +6,7 @@ import { ColloquyError, Conflict, AccessDenied, InvalidInput, NotFound } from ".
 import { isId } from "../protocol/base/ids.ts";
 import type { ItemOf } from "../protocol/threads/items.ts";
 import type { Query } from "../protocol/agents/tools.ts";
-import type { RunDecision, Runs, RunStart, StartInput } from "../run/runs.ts";
+import type { Approvals, RunDecision, Runs, RunStart, StartInput, Threads } from "../run/runs.ts";
 import { presentInEach } from "../store/rooms/room-presence.ts";
 import {
   addPerson,
@@ -69,6 +69,8 @@ export type Rooms = {
 export type RoomsDeps = {
   readonly query: Query;
   readonly runs: Runs;
+  readonly threads: Threads;
+  readonly approvals: Approvals;
   /** Those with the rooms among them. */
   readonly agents: AgentRegistry;
   readonly files: readonly RoomFile[];
@@ -81,7 +83,7 @@ const composed = "room";
 const mostLooks = 50;
 const betweenLooksMs = 100;
 
-export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
+export function createRooms({ query, runs, threads, approvals, agents, files }: RoomsDeps): Rooms {
   const mayWorkWith = (caller: Caller, kind: string) => mayUse(caller, "agent", kind) || mayUse(caller, "room", kind);
 
   async function find(caller: Caller, id: string): Promise<RoomRow> {
@@ -198,7 +200,7 @@ export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
       checkMembers(caller, kind ?? null, spec);
       const kept = Object.keys(spec).length > 0 ? spec : undefined;
       const agent = agentOf({ kind: kind ?? null, spec: kept ?? null });
-      const thread = await runs.createThread(caller, {
+      const thread = await threads.createThread(caller, {
         title: title ?? agent.room!.title,
         agent: agent.id,
         ...(id === undefined ? {} : { id }),
@@ -224,7 +226,7 @@ export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
     },
     async remove(caller, id) {
       await findOwn(caller, id);
-      await runs.deleteThread(caller, id);
+      await threads.deleteThread(caller, id);
     },
     async join(caller, id) {
       const [row] = isId(id)
@@ -300,14 +302,16 @@ export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
       const room = await find(caller, id);
       await rooms.interrupt(caller, id);
       for (let looks = 0; looks < mostLooks && (await readLive(query, id)).root; looks++) await sleep(betweenLooksMs);
-      await runs.beginChapter({ threadId: id, by: room.handle });
+      await threads.beginChapter({ threadId: id, by: room.handle });
       return rooms.get(caller, id);
     },
     async questions(caller, id) {
       const room = await find(caller, id);
       const { root, turns } = await readLive(query, room.id);
       const all = [...(root ? [{ run: root.id, userId: root.userId }] : []), ...turns];
-      const asked = await Promise.all(all.map(({ run, userId }) => runs.questions(readAuthority(caller, userId), run)));
+      const asked = await Promise.all(
+        all.map(({ run, userId }) => approvals.questions(readAuthority(caller, userId), run)),
+      );
       return [...new Map(asked.flat().map((question) => [question.id, question])).values()];
     },
     async decide(caller, id, { questionId, input }) {
@@ -326,7 +330,7 @@ export function createRooms({ query, runs, agents, files }: RoomsDeps): Rooms {
       // What is to hold from now on is a person's own word, for that person's own runs.
       const { always: _always, here: _here, read: _read, ...once } = input;
       const decision = isOwn ? input : once;
-      await runs.decide(decideAuthority(caller, room, asker.userId), asker.run, { questionId, input: decision });
+      await approvals.decide(decideAuthority(caller, room, asker.userId), asker.run, { questionId, input: decision });
     },
     async ownerOf(caller, id) {
       const { ownerId } = await find(caller, id);

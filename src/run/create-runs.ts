@@ -27,7 +27,7 @@ import { beginHeartbeat, type Heartbeat } from "./background/heartbeat.ts";
 import { listGrants, removeGrant } from "./verbs/grants.ts";
 import { createMirror, type Mirror, type MirrorOptions } from "./threads/mirror-files.ts";
 import { findThread, startRun } from "./verbs/start-run.ts";
-import type { Runs } from "./runs.ts";
+import type { Approvals, Runs, Threads } from "./runs.ts";
 import {
   defaultOutages,
   type ActiveRun,
@@ -85,6 +85,8 @@ export type RunsOptions = {
 
 export type RunsService = {
   readonly runs: Runs;
+  readonly threads: Threads;
+  readonly approvals: Approvals;
   readonly adminRuns: AdminRuns;
   readonly schedules: Schedules;
   readonly old: RunRetention;
@@ -147,17 +149,47 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   // Children that a request began are in no job of this process.
   const isBusy = () => engine.busy() || active.size > 0;
 
-  const threads = createThreads(database);
+  const { placeOf, ...mine } = createThreads(database);
+  const threads: Threads = {
+    ...mine,
+    ...createBranches(runtime),
+    ...createSessions(database.query),
+    async pending(caller, threadId) {
+      const { id } = await mine.getThread(caller, threadId);
+      return listPending(database, caller, id);
+    },
+    beginChapter: (chapter) => beginChapter(runtime, chapter),
+    async deleteThread(caller, threadId) {
+      const { id } = await mine.getThread(caller, threadId);
+      const removeFile = await mirror?.leaving(id);
+      await mine.deleteThread(caller, id);
+      await removeFile?.();
+    },
+    async editMessage(caller, edit) {
+      const edited = await editMessage(runtime, caller, edit);
+      mirror?.changed(edited.thread.id);
+      return edited;
+    },
+    async forkThread(caller, threadId, at = {}) {
+      const copy = await forkThread(database.listing, caller, threadId, at);
+      mirror?.changed(copy.id);
+      return copy;
+    },
+    searchThreads: (caller, search) => searchThreads(database.listing.query, caller, search),
+    findThread: (caller, sessionKey) => findThread(runtime, caller, { sessionKey }),
+  };
+  const approvals: Approvals = {
+    decide: (caller, runId, answer) => decide(runtime, caller, { runId, ...answer }),
+    grants: (caller) => listGrants(database, caller),
+    removeGrant: (caller, grantId) => removeGrant(database, caller, grantId),
+    questions: (caller, runId) => listQuestions(database.listing, caller, runId),
+  };
   const runs: Runs = {
     start: (caller, input) => startRun(runtime, caller, input),
     askAgain: (caller, input) => askAgain(runtime, caller, input),
     bringResults: (caller, results, only) => addClientResults(runtime, caller, { results, ...(only ? { only } : {}) }),
     get: (caller, runId) => getRun(database, caller, runId),
     list: (caller, filter) => listRuns(database.listing, caller, filter),
-    async pending(caller, threadId) {
-      const { id } = await threads.getThread(caller, threadId);
-      return listPending(database, caller, id);
-    },
     about: (runIds) => summariesOfRuns(database.listing.query, runIds),
     async details(caller, asked) {
       await requireOwnRun(database, caller, asked.runId);
@@ -176,36 +208,11 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
       await requireOwnRun(database, caller, runId);
       return cancelRun(runtime, caller, runId);
     },
-    decide: (caller, runId, answer) => decide(runtime, caller, { runId, ...answer }),
     continue: (caller, runId) => continueRun(runtime, caller, runId),
     steer: (caller, runId, message) => steerRun(runtime, caller, { runId, message }),
-    beginChapter: (chapter) => beginChapter(runtime, chapter),
     callTool: (caller, input) => callTool(runtime, caller, input),
-    grants: (caller) => listGrants(database, caller),
-    removeGrant: (caller, grantId) => removeGrant(database, caller, grantId),
-    questions: (caller, runId) => listQuestions(database.listing, caller, runId),
     follow: feeds.follow,
-    ...threads,
-    async deleteThread(caller, threadId) {
-      const { id } = await threads.getThread(caller, threadId);
-      const removeFile = await mirror?.leaving(id);
-      await threads.deleteThread(caller, id);
-      await removeFile?.();
-    },
-    ...createBranches(runtime),
-    ...createSessions(database.query),
-    async editMessage(caller, edit) {
-      const edited = await editMessage(runtime, caller, edit);
-      mirror?.changed(edited.thread.id);
-      return edited;
-    },
-    async forkThread(caller, threadId, at = {}) {
-      const copy = await forkThread(database.listing, caller, threadId, at);
-      mirror?.changed(copy.id);
-      return copy;
-    },
-    searchThreads: (caller, search) => searchThreads(database.listing.query, caller, search),
-    findThread: (caller, sessionKey) => findThread(runtime, caller, { sessionKey }),
+    placeOf,
   };
   let drained: Promise<void> | undefined;
   const drain = async (graceMs: number, isAnswering: () => boolean) => {
@@ -219,6 +226,8 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   };
   const service: RunsService = {
     runs,
+    threads,
+    approvals,
     schedules,
     adminRuns: createAdminRuns(runtime),
     old: createRunRetention({ database: database.listing }, mirror),

@@ -191,7 +191,7 @@ export type SessionRecord = {
 
 export type ItemRating = { readonly itemIds: readonly string[]; readonly kind: "positive" | "negative" };
 
-/** The verbs on runs. Each throws NotFound for what is not the caller's. */
+/** Runs: begun, looked at, followed, steered and ended. Each verb throws NotFound for what is not the caller's. */
 export type Runs = {
   /** Accepted means committed: item, run and job in one transaction. */
   start(caller: Caller, input: StartInput): Promise<RunStart>;
@@ -226,8 +226,6 @@ export type Runs = {
       readonly limit?: number;
     },
   ): Promise<readonly RunRecord[]>;
-  /** The messages that wait for their turn in a thread, the next one first. Throws NotFound as `getThread`. */
-  pending(caller: Caller, threadId: string): Promise<readonly PendingMessage[]>;
   /** Of runs that the caller was shown. */
   about(runIds: readonly string[]): Promise<ReadonlyMap<string, RunAbout>>;
   /** A run from inside; of anybody for an admin. */
@@ -240,27 +238,42 @@ export type Runs = {
   fork(caller: Caller, runId: string, input: ForkInput): Promise<RunStart>;
   /** Stops it wherever it is; a run that has ended is left as it is. */
   cancel(caller: Caller, runId: string): Promise<RunRecord>;
+  /** As much again of the limit at which the run waits. */
+  continue(caller: Caller, runId: string): Promise<RunRecord>;
+  /** Gives a message to a run that has not ended. Throws Conflict if it has. */
+  steer(caller: Caller, runId: string, message: SteerInput): Promise<SteerResult>;
+  /** A run of one tool call and no model. Throws NotFound or InvalidInput before anything is written. */
+  callTool(caller: Caller, input: ToolCallRequest): Promise<RunStart>;
+  /** Follows a thread or one run from a cursor that is not ahead of the log; `run-end` is the last of a run, the follower stays until closed. */
+  follow(target: FollowTarget, from: Cursor, sink: FollowSink): { close(): void };
+  /**
+   * Where a run stands in its thread: the seqs of its first item, of its last resume and of its end (absent: there is none, or
+   * none since). A run that has not begun comes behind all that the thread has. Throws NotFound.
+   */
+  placeOf(caller: Caller, runId: string): Promise<RunPlace>;
+};
+
+/** Questions that runs wait for, and what a person answers once and for all. Each verb throws NotFound for what is not the caller's. */
+export type Approvals = {
   /** Answers an open question; the run goes on when none is left. Throws Conflict for one that is answered. */
   decide(
     caller: Caller,
     runId: string,
     answer: { readonly questionId: string; readonly input: RunDecision },
   ): Promise<RunRecord>;
-  /** As much again of the limit at which the run waits. */
-  continue(caller: Caller, runId: string): Promise<RunRecord>;
-  /** Gives a message to a run that has not ended. Throws Conflict if it has. */
-  steer(caller: Caller, runId: string, message: SteerInput): Promise<SteerResult>;
-  /** A room's agents are told nothing of before from here on. Its caller must have been checked. */
-  beginChapter(chapter: { readonly threadId: string; readonly by: string }): Promise<Item>;
-  /** A run of one tool call and no model. Throws NotFound or InvalidInput before anything is written. */
-  callTool(caller: Caller, input: ToolCallRequest): Promise<RunStart>;
   /** What the caller said "always" to, newest first. */
   grants(caller: Caller): Promise<readonly GrantView[]>;
   removeGrant(caller: Caller, grantId: string): Promise<void>;
   /** The open questions of the caller's runs, oldest first. */
   questions(caller: Caller, runId?: string): Promise<readonly ItemOf<"question">[]>;
-  /** Follows a thread or one run from a cursor that is not ahead of the log; `run-end` is the last of a run, the follower stays until closed. */
-  follow(target: FollowTarget, from: Cursor, sink: FollowSink): { close(): void };
+};
+
+/** Threads, their items and branches. Each verb throws NotFound for what is not the caller's. */
+export type Threads = {
+  /** The messages that wait for their turn in a thread, the next one first. Throws NotFound as `getThread`. */
+  pending(caller: Caller, threadId: string): Promise<readonly PendingMessage[]>;
+  /** A room's agents are told nothing of before from here on. Its caller must have been checked. */
+  beginChapter(chapter: { readonly threadId: string; readonly by: string }): Promise<Item>;
   createThread(
     caller: Caller,
     input: { readonly id?: string; readonly title?: string; readonly agent?: string },
@@ -350,11 +363,6 @@ export type Runs = {
   deleteThread(caller: Caller, threadId: string): Promise<void>;
   /** What the caller thinks of items of a thread; the last word counts. */
   rate(caller: Caller, threadId: string, rating: ItemRating): Promise<void>;
-  /**
-   * Where a run stands in its thread: the seqs of its first item, of its last resume and of its end (absent: there is none, or
-   * none since). A run that has not begun comes behind all that the thread has. Throws NotFound.
-   */
-  placeOf(caller: Caller, runId: string): Promise<RunPlace>;
   /**
    * Items by seq; `after` and `before` are exclusive, `order` as asked; or those on both sides of the item `around`. Fewer than
    * `limit` if they are large: at most about 4 MB.

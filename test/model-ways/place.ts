@@ -106,7 +106,7 @@ export async function openWays(database: Database, wire: WireName): Promise<Ways
       );
       const runId = await Promise.race([runIn(kind), never]);
       const { status, error, threadId } = await service.runs.get(service.caller, runId);
-      const items = await service.runs.listItems(service.caller, threadId, { limit: 1000 });
+      const items = await service.threads.listItems(service.caller, threadId, { limit: 1000 });
       return {
         status,
         error,

@@ -53,7 +53,7 @@ eachRunDatabase((suite) => {
       turn.place === "new" || !last
         ? undefined
         : turn.place === "fork"
-          ? (await service.runs.forkThread(service.caller, last.threadId, {})).id
+          ? (await service.threads.forkThread(service.caller, last.threadId, {})).id
           : last.threadId;
     return service.runs.start(service.caller, {
       agent: "assistant",
@@ -116,7 +116,7 @@ eachRunDatabase((suite) => {
     rows.push(`| ordinary work, schedules among it | ${ordinary.length} |`);
     for (const each of ordinary) {
       const { how, run } = await outcomeOf(each);
-      const [question] = how === "approval" ? await service.runs.questions(service.caller, run.runId) : [];
+      const [question] = how === "approval" ? await service.approvals.questions(service.caller, run.runId) : [];
       if (how !== "done")
         asked.push(`${each.name}: ${how} ${question?.body.text ?? ""} ${question?.body.arguments ?? ""}`);
     }

@@ -34,7 +34,7 @@ function treeOf(turns: Turns) {
 
 /** What somebody sees who follows, and what they see once they have loaded the page again. */
 async function talk({ isStopped = false } = {}) {
-  const { runs, caller } = service;
+  const { runs, threads, caller } = service;
   const held = Promise.withResolvers<void>();
   answers[answers.length - 1] = [{ text: "half of it, " }, { gate: () => held.promise }, { text: "and the rest" }];
   answers.push("the second is heard");
@@ -60,7 +60,7 @@ async function talk({ isStopped = false } = {}) {
   await until(() => seen.at(-1)?.type === "run-end", "the end");
   follower.close();
   const read = createTurns();
-  for (const item of await runs.listItems(caller, started.threadId, {})) read.read(item);
+  for (const item of await threads.listItems(caller, started.threadId, {})) read.read(item);
   return { run: started.runId, meanwhile, live: treeOf(live), read: treeOf(read) };
 }
 

@@ -60,7 +60,7 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
       { tools: [mail], approval: { ask: ["send_mail"] } },
     );
     for (let count = 1; count <= 105; count++)
-      await server.runs.createThread(server.caller, { title: `talk ${String(count).padStart(3, "0")}` });
+      await server.threads.createThread(server.caller, { title: `talk ${String(count).padStart(3, "0")}` });
     browser = await openBrowser();
     // What a service worker lets through, Playwright may not see.
     page = await browser.open(server.url, { viewport: { width: 1200, height: 800 }, serviceWorkers: "block" });
@@ -242,7 +242,7 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
   });
 
   test("what waits is called, from whatever is open", async () => {
-    const thread = await server.runs.createThread(server.caller, { title: "a letter" });
+    const thread = await server.threads.createThread(server.caller, { title: "a letter" });
     await server.runs.start(server.caller, {
       threadId: thread.id,
       agent: "assistant",

@@ -134,9 +134,9 @@ test("a run that has written goes on waiting, and the caller has the error at on
       const { waitReason } = await server.runs.get(server.caller, run);
       assert.equal(waitReason, "provider");
       assert.equal(written, before + 1);
-      const [question] = await server.runs.questions(server.caller, run);
+      const [question] = await server.approvals.questions(server.caller, run);
       model.always("It is noted.");
-      await server.runs.decide(server.caller, run, { questionId: question!.id, input: { decision: "retry" } });
+      await server.approvals.decide(server.caller, run, { questionId: question!.id, input: { decision: "retry" } });
       await until(async () => (await statusOf(run)) === "done", "the end of the run");
       assert.equal(written, before + 1);
     }
@@ -150,9 +150,9 @@ test("with an Idempotency-Key the run waits, and the same request has its answer
     assert.equal(first.status, 502);
     const run = first.headers.get("x-colloquy-run")!;
     assert.equal(await statusOf(run), "waiting");
-    const [question] = await server.runs.questions(server.caller, run);
+    const [question] = await server.approvals.questions(server.caller, run);
     model.always("It is there again.");
-    await server.runs.decide(server.caller, run, { questionId: question!.id, input: { decision: "retry" } });
+    await server.approvals.decide(server.caller, run, { questionId: question!.id, input: { decision: "retry" } });
     const second = await post(path, body, key);
     assert.equal(second.headers.get("x-colloquy-run"), run);
     assert.match(await second.text(), /It is there again\./);
@@ -189,7 +189,7 @@ test("resumed: who waits now decides, and what works or waits says what to do", 
   assert.equal(await resume({ held: true }), "failed");
   assert.equal(await resume({ onOutage: "fail" }), "failed");
   assert.equal(await resume({ held: true, onOutage: "wait" }), "waiting");
-  const [question] = await server.runs.questions(server.caller, id);
+  const [question] = await server.approvals.questions(server.caller, id);
   const refused = await post(`/api/runs/${id}/resume`, {});
   assert.equal(refused.status, 409);
   const said = new RegExp(

@@ -37,7 +37,7 @@ export const listSessions = endpoint({
   }),
   answers: { 200: z.object({ sessions: z.array(sessionSchema) }) },
   async handle({ query: { limit, offset, archived }, caller, services }) {
-    const sessions = await services.runs.listSessions(caller, { limit, offset, archived: archived === "true" });
+    const sessions = await services.threads.listSessions(caller, { limit, offset, archived: archived === "true" });
     return { sessions: sessions.map((session) => view(session, caller.name)) };
   },
 });
@@ -56,7 +56,7 @@ export const createSession = endpoint({
     const { session_id: id, title } = body ?? {};
     reply.code(201);
     const input = { ...(id !== undefined && { id }), ...(title !== undefined && { title }) };
-    return view(await services.runs.createSession(caller, input), caller.name);
+    return view(await services.threads.createSession(caller, input), caller.name);
   },
 });
 
@@ -67,11 +67,11 @@ export const changeSession = endpoint({
   params: sessionParams,
   body: z.strictObject({ title: z.string().max(500).optional(), archived: z.boolean().optional() }),
   answers: { 200: sessionSchema },
-  async handle({ params, body: { title, archived }, caller, services: { runs } }) {
-    const { threadId } = await runs.getSession(caller, params.id);
-    if (title !== undefined) await runs.renameThread(caller, threadId, title);
-    if (archived !== undefined) await runs.archiveThread(caller, threadId, archived);
-    return view(await runs.getSession(caller, params.id), caller.name);
+  async handle({ params, body: { title, archived }, caller, services: { threads } }) {
+    const { threadId } = await threads.getSession(caller, params.id);
+    if (title !== undefined) await threads.renameThread(caller, threadId, title);
+    if (archived !== undefined) await threads.archiveThread(caller, threadId, archived);
+    return view(await threads.getSession(caller, params.id), caller.name);
   },
 });
 
@@ -81,8 +81,8 @@ export const deleteSession = endpoint({
   summary: "Delete a session with all that was said and made in it",
   params: sessionParams,
   answers: { 204: z.null() },
-  async handle({ params, caller, reply, services: { runs } }) {
-    await runs.deleteThread(caller, (await runs.getSession(caller, params.id)).threadId);
+  async handle({ params, caller, reply, services: { threads } }) {
+    await threads.deleteThread(caller, (await threads.getSession(caller, params.id)).threadId);
     reply.code(204);
   },
 });
@@ -109,11 +109,11 @@ export const findHistory = endpoint({
 });
 
 async function historyOf(
-  { caller, services: { runs } }: Pick<EndpointCall, "caller" | "services">,
+  { caller, services: { threads } }: Pick<EndpointCall, "caller" | "services">,
   id: string,
 ): Promise<z.infer<typeof historySchema>> {
-  const session = await runs.getSession(caller, id);
-  const items = await runs.listBranch(caller, session.threadId, { most: mostMessages });
+  const session = await threads.getSession(caller, id);
+  const items = await threads.listBranch(caller, session.threadId, { most: mostMessages });
   return {
     session_id: session.id,
     title: session.title,

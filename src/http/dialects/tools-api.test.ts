@@ -101,7 +101,7 @@ test("a call that a person must allow answers 202 and says where; sent again, it
   assert.deepEqual([status, answer?.success, answer?.metadata["status"]], [202, false, "waiting"]);
   assert.match(answer?.answer ?? "", /wipe.*ada.*decisions/s);
   const { run, questions } = answer!.metadata as { run: string; questions: string[] };
-  await server.runs.decide(server.caller, run, { questionId: questions[0]!, input: { decision: "allow" } });
+  await server.approvals.decide(server.caller, run, { questionId: questions[0]!, input: { decision: "allow" } });
   const again = await call("wipe", { user: "ada" }, headers);
   assert.deepEqual([again.status, again.answer?.answer, again.answer?.metadata["run"]], [200, "wiped ada", run]);
 });

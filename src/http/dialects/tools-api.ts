@@ -106,7 +106,7 @@ async function unanswered({ services, caller }: EndpointCall, run: RunRecord, me
     const text = error?.message ?? `The run is ${status}: GET /api/runs/${id}`;
     return toolAnswer({ content: text, isError: true }, metadata);
   }
-  const questions = await services.runs.questions(caller, id);
+  const questions = await services.approvals.questions(caller, id);
   const content = waitingText({ run: id, questions, reason: waitReason ?? "question" });
   return toolAnswer({ content, isError: true }, { ...metadata, questions: questions.map((question) => question.id) });
 }
@@ -120,7 +120,7 @@ async function modelOf(
   { services, caller }: EndpointCall,
   { threadId, runId, cursor }: RunStart,
 ): Promise<{ model?: string }> {
-  const items = await services.runs.listItems(caller, threadId, { after: cursor.seq, limit: 100 });
+  const items = await services.threads.listItems(caller, threadId, { after: cursor.seq, limit: 100 });
   const isAnswer = (item: Item): item is ItemOf<"message"> => item.kind === "message" && item.runId === runId;
   const model = items.filter(isAnswer).at(-1)?.body.model;
   return model === undefined ? {} : { model };

@@ -33,7 +33,7 @@ export type CallOutcome = {
 };
 
 export type RunCall = {
-  readonly services: Pick<Services, "runs">;
+  readonly services: Pick<Services, "runs" | "approvals">;
   readonly caller: Caller;
   readonly call: McpCall;
   /** Only at the first round: a call that comes back with answers goes on with its run. */
@@ -55,7 +55,7 @@ export async function followCall(runCall: RunCall): Promise<CallToolResult | Inp
     for (let mayWait = call.state !== undefined; ; mayWait = true) {
       // It may have gone on already: somebody answered elsewhere.
       if (mayWait && (await services.runs.get(caller, place.runId)).status === "waiting")
-        return waiting(call, place, await services.runs.questions(caller, place.runId));
+        return waiting(call, place, await services.approvals.questions(caller, place.runId));
       const stopped = await untilStop(services, place, call);
       if ("end" in stopped) return endOf(runCall, stopped, place);
       place = { ...place, cursor: { seq: stopped.wait.seq, live: [] } };
@@ -74,7 +74,11 @@ function endOf({ answer }: RunCall, ended: CallOutcome, { runId, threadId }: Run
 
 type CallEndOrWait = CallOutcome | { readonly wait: Extract<RunEvent, { type: "run-wait" }> };
 
-async function untilStop(services: Pick<Services, "runs">, place: RunPosition, call: McpCall): Promise<CallEndOrWait> {
+async function untilStop(
+  services: Pick<Services, "runs" | "approvals">,
+  place: RunPosition,
+  call: McpCall,
+): Promise<CallEndOrWait> {
   let close = () => {};
   try {
     return await new Promise<CallEndOrWait>((resolve, reject) => {
@@ -130,12 +134,12 @@ async function goOn({ services, caller, call }: RunCall, state: string): Promise
   if (!match) throw new Conflict("This requestState is not valid.");
   const [, runId = "", seq] = match;
   const { threadId } = await services.runs.get(caller, runId);
-  for (const question of await services.runs.questions(caller, runId)) {
+  for (const question of await services.approvals.questions(caller, runId)) {
     const input = decisionOf(question, call.answers[question.id]);
     if (!input) continue;
     authorize(caller, "threads:write");
     // Who asked a person elsewhere may have been faster.
-    await services.runs.decide(caller, question.runId!, { questionId: question.id, input }).catch(unlessConflict);
+    await services.approvals.decide(caller, question.runId!, { questionId: question.id, input }).catch(unlessConflict);
   }
   return { runId, threadId, cursor: { seq: Number(seq), live: [] } };
 }

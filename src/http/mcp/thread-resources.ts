@@ -20,7 +20,7 @@ export function threadResources(services: Services, caller: Caller): McpResource
       if (cursor !== undefined && !isId(cursor)) throw new InvalidInput("This cursor is not valid.");
       if (!hasScope(caller, "threads:list")) return { resources: [] };
       const page = { limit: threadsPerPage, ...(cursor !== undefined && { before: cursor }) };
-      const threads = await services.runs.listThreads(caller, page);
+      const threads = await services.threads.listThreads(caller, page);
       const last = threads.at(-1);
       return {
         resources: threads.map(resourceOf),
@@ -59,9 +59,13 @@ export function threadUri(id: string): string {
 }
 
 /** Ids of the caller's newest threads that begin like this, or whose title holds it. */
-export async function findThreads(services: Pick<Services, "runs">, caller: Caller, value: string): Promise<string[]> {
+export async function findThreads(
+  services: Pick<Services, "threads">,
+  caller: Caller,
+  value: string,
+): Promise<string[]> {
   if (!hasScope(caller, "threads:list")) return [];
-  const threads = await services.runs.listThreads(caller, { limit: 100 });
+  const threads = await services.threads.listThreads(caller, { limit: 100 });
   const wanted = value.toLowerCase();
   return threads
     .filter(({ id, title }) => id.startsWith(wanted) || title.toLowerCase().includes(wanted))
@@ -70,7 +74,7 @@ export async function findThreads(services: Pick<Services, "runs">, caller: Call
 
 /** Undefined: there is no such thread, or it is not the caller's. */
 export async function transcriptOf(
-  services: Pick<Services, "runs">,
+  services: Pick<Services, "threads">,
   caller: Caller,
   id: string,
 ): Promise<string | undefined> {
@@ -83,17 +87,21 @@ export async function transcriptOf(
   );
 }
 
-async function itemsOf(services: Pick<Services, "runs">, caller: Caller, id: string): Promise<string | undefined> {
+async function itemsOf(services: Pick<Services, "threads">, caller: Caller, id: string): Promise<string | undefined> {
   const found = await read(services, caller, id);
   return found && JSON.stringify({ thread: id, earlier: found.earlier, items: found.items.map(publicItem) });
 }
 
 type ThreadExcerpt = { readonly thread: ThreadRecord; readonly items: readonly Item[]; readonly earlier: boolean };
 
-async function read({ runs }: Pick<Services, "runs">, caller: Caller, id: string): Promise<ThreadExcerpt | undefined> {
+async function read(
+  { threads }: Pick<Services, "threads">,
+  caller: Caller,
+  id: string,
+): Promise<ThreadExcerpt | undefined> {
   try {
-    const thread = await runs.getThread(caller, id);
-    const items = await runs.listItems(caller, id, { limit: mostItems, order: "desc" });
+    const thread = await threads.getThread(caller, id);
+    const items = await threads.listItems(caller, id, { limit: mostItems, order: "desc" });
     return { thread, items: items.toReversed(), earlier: (items.at(-1)?.seq ?? 1) > 1 };
   } catch (error) {
     if (error instanceof NotFound) return undefined;

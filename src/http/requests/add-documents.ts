@@ -60,7 +60,7 @@ export async function addDocumentsFrom(
       });
     });
   if ("folder" in body) return addFolder(adding, body);
-  const threadId = await services.runs.threadOfFiles(caller, body.threadId);
+  const threadId = await services.threads.threadOfFiles(caller, body.threadId);
   const workspace = await services.workspaces.find(threadId);
   return each(body.paths, async (path) => {
     if (!workspace) throw noFile(path);

@@ -121,7 +121,7 @@ export function servicesFor(services: Services, caller: Caller): Services {
 }
 
 /** The models that a caller may ask straight. `get` still knows all: who may use an agent uses its model with it. */
-export function permittedModels(models: ModelRegistry, caller: Caller): ModelRegistry {
+function permittedModels(models: ModelRegistry, caller: Caller): ModelRegistry {
   if (mayUse(caller, "model", "*")) return models;
   const permitted = models.list().filter(({ id }) => mayUse(caller, "model", id));
   return {

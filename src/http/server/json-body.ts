@@ -125,7 +125,7 @@ const freePieces = 2000;
 const leastPiece = 16;
 
 /** The body, within the bound of its route. `look` sees each piece as it comes, and may refuse the body. */
-export async function readBody(
+async function readBody(
   request: FastifyRequest,
   payload: Readable,
   look: (piece: Buffer) => void = () => {},
@@ -178,7 +178,7 @@ function tooLarge(most: number): InvalidInput {
  * Whoever is answered before their body has come, since they may not or since it is too much, is told that the connection
  * ends, and nothing more of the body is taken from it. A file's route reads on by itself once it has begun.
  */
-export function leaveUnreadBodies(app: FastifyInstance): void {
+function leaveUnreadBodies(app: FastifyInstance): void {
   app.decorateRequest("bodyBegun", false);
   app.addHook("preParsing", (request, _reply, _payload, done) => {
     if (configOf(request).takesFile === true) request.setDecorator("bodyBegun", true);

@@ -9,7 +9,7 @@ import type { ToolRegistry } from "../../protocol/agents/tools.ts";
 import type { Presence } from "../../rooms/presence.ts";
 import type { Rooms } from "../../rooms/rooms.ts";
 import type { AdminRuns } from "../../run/verbs/admin-runs.ts";
-import type { Runs } from "../../run/runs.ts";
+import type { Approvals, Runs, Threads } from "../../run/runs.ts";
 import type { Schedules } from "../../run/background/schedules.ts";
 import type { Erasures } from "../../people/erasures.ts";
 import type { Retention } from "../../people/retention.ts";
@@ -158,6 +158,8 @@ export type Services = {
   /** The page for people; absent where it was not built. */
   readonly page?: PageFiles | undefined;
   readonly runs: Runs;
+  readonly threads: Threads;
+  readonly approvals: Approvals;
   readonly adminRuns: AdminRuns;
   readonly schedules: Schedules;
   readonly models: ModelRegistry;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { itemSchema } from "../../protocol/threads/item-schema.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
-import type { Runs } from "../../run/runs.ts";
+import type { Threads } from "../../run/runs.ts";
 import { idSchema } from "../../protocol/base/shapes.ts";
 import { publicItem } from "../../protocol/threads/public-views.ts";
 import { listOf, pageQuery } from "./schemas.ts";
@@ -24,13 +24,13 @@ export const itemPageSchema = listOf(itemSchema).extend({ next: z.int().optional
 
 /** A page of a thread's items; `next` is the seq to go on from, absent where there are no more. */
 export async function readItemPage(
-  runs: Pick<Runs, "getThread" | "listItems">,
+  threads: Pick<Threads, "getThread" | "listItems">,
   caller: Caller,
   threadId: string,
   query: z.infer<typeof itemPageQuery>,
 ): Promise<z.infer<typeof itemPageSchema>> {
-  const { lastSeq } = await runs.getThread(caller, threadId);
-  const data = (await runs.listItems(caller, threadId, query)).map(publicItem);
+  const { lastSeq } = await threads.getThread(caller, threadId);
+  const data = (await threads.listItems(caller, threadId, query)).map(publicItem);
   const reached = data.at(-1)?.seq;
   const { after = 0, before = lastSeq + 1, order } = query;
   const more =

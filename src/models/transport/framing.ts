@@ -89,7 +89,7 @@ export class LineBuffer {
 }
 
 /** Calls `line` for every line of a text of whole lines, without its end (LF or CRLF). */
-export function eachLine(text: string, line: (line: string) => void): void {
+function eachLine(text: string, line: (line: string) => void): void {
   let from = 0;
   while (from < text.length) {
     let to = text.indexOf("\n", from);

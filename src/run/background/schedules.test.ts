@@ -48,13 +48,13 @@ eachRunDatabase(({ database, start }) => {
   }
 
   test("a schedule is made with its thread, listed, changed and deleted; the engine follows", async () => {
-    const { schedules, runs } = await begin();
+    const { schedules, threads } = await begin();
     const ann = await person("ann");
     const made = await schedules.create(ann, { ...daily, timeZone: "Europe/Berlin", missed: "once" });
     assert.equal(made.cron, "0 0 * * *");
     assert.equal(made.enabled, true);
     assert.ok(Date.parse(made.next!) > Date.now());
-    assert.equal((await runs.getThread(ann, made.threadId)).title, daily.prompt);
+    assert.equal((await threads.getThread(ann, made.threadId)).title, daily.prompt);
     assert.deepEqual(await schedules.list(ann), [made]);
     assert.equal((await timetable()).get(made.id), "0 0 * * * Europe/Berlin");
 
@@ -79,7 +79,7 @@ eachRunDatabase(({ database, start }) => {
   });
 
   test("what can't be a schedule is refused before anything is written", async () => {
-    const { schedules, runs } = await begin();
+    const { schedules, threads } = await begin();
     const [ann, bob] = [await person("ann"), await person("bob")];
     const refusals = [
       [{ every: "90m" }, { status: 400, message: /take 1, 2, 3/ }],
@@ -95,13 +95,13 @@ eachRunDatabase(({ database, start }) => {
         { status: 400, message: /Europe\/Berlim/ },
       ],
       [{ every: "1d", agent: "nobody" }, { status: 404 }],
-      [{ every: "1d", threadId: (await runs.createThread(bob, {})).id }, { status: 404 }],
+      [{ every: "1d", threadId: (await threads.createThread(bob, {})).id }, { status: 404 }],
       [{ every: "1d", threadId: "x" }, { status: 404 }],
     ] as const;
     for (const [input, error] of refusals)
       await assert.rejects(schedules.create(ann, { agent: "assistant", prompt: "hi", ...input }), error);
     assert.deepEqual(await schedules.list(ann), []);
-    assert.deepEqual(await runs.listThreads(ann, {}), []);
+    assert.deepEqual(await threads.listThreads(ann, {}), []);
     assert.equal((await timetable()).size, 0);
   });
 
@@ -156,7 +156,7 @@ eachRunDatabase(({ database, start }) => {
     const gone = await service.schedules.create(bob, daily);
     await changeUser(database().query, { id: ann.userId, disabled: true });
     await database().query("update schedules set agent = 'retired' where id = $1", [failing.id]);
-    await service.runs.deleteThread(bob, gone.threadId);
+    await service.threads.deleteThread(bob, gone.threadId);
     assert.equal((await timetable()).size, 3);
     for (const { id } of [stopped, failing, gone]) await due(id);
 

@@ -37,7 +37,7 @@ anyDatabase((databases) => {
     const asks = mayOnlyAsk ? callerOf({ ...caller, id: caller.userId }, "local", askerScopes) : caller;
     const started = await service.runs.start(asks, { agent: "assistant", message: { content: "go" } });
     await service.events(started);
-    const [question] = await service.runs.questions(service.caller, started.runId);
+    const [question] = await service.approvals.questions(service.caller, started.runId);
     await service.stop(0);
     return { text: question?.body.text ?? service.model.requests[1]!.messages.at(-1)!.content, count };
   }

@@ -106,8 +106,8 @@ eachDatabase((databases) => {
       const effect = postEffect("http://127.0.0.1:1");
       const { service, last } = await goOn(place, runId, [effect], ["from below", "recovered"]);
       assert.equal(last.type === "run-wait" && last.reason, "unknown");
-      const [question] = await service.runs.questions(service.caller, runId);
-      await service.runs.decide(service.caller, runId, { questionId: question!.id, input: { decision: "done" } });
+      const [question] = await service.approvals.questions(service.caller, runId);
+      await service.approvals.decide(service.caller, runId, { questionId: question!.id, input: { decision: "done" } });
       await until(async () => (await service.runs.get(service.caller, runId)).status === "done");
       assert.equal(effects.length, 1);
     });
@@ -126,7 +126,7 @@ eachDatabase((databases) => {
           { status: "unknown" },
         ]);
         await service.runs.cancel(service.caller, runId);
-        const results = (await service.runs.listItems(service.caller, threadId, {})).filter(
+        const results = (await service.threads.listItems(service.caller, threadId, {})).filter(
           (item) => item.kind === "result",
         );
         assert.equal(results.at(-1)!.body.outcome, "unknown");

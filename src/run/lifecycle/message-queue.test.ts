@@ -15,7 +15,7 @@ eachRunDatabase((suite) => {
       ...(threadId === undefined ? {} : { threadId }),
     });
   const inputs = async (service: TestRuns, threadId: string) =>
-    (await service.runs.listItems(service.caller, threadId, { limit: 1000 })).flatMap((item) =>
+    (await service.threads.listItems(service.caller, threadId, { limit: 1000 })).flatMap((item) =>
       item.kind === "message" && item.body.role === "user" ? [textOf(item.body.content)] : [],
     );
   const held = () => {
@@ -78,10 +78,10 @@ eachRunDatabase((suite) => {
     const { gate, script } = held();
     const service = await suite.start({ script });
     const first = await say(service, "0");
-    assert.deepEqual(await service.runs.pending(service.caller, first.threadId), []);
+    assert.deepEqual(await service.threads.pending(service.caller, first.threadId), []);
     const second = await say(service, "one *more*", first.threadId);
     const third = await say(service, "x".repeat(100_001), first.threadId);
-    const waiting = await service.runs.pending(service.caller, first.threadId);
+    const waiting = await service.threads.pending(service.caller, first.threadId);
     assert.deepEqual(
       waiting.map(({ id, agent, text, isWhole, files }) => ({ id, agent, length: text.length, isWhole, files })),
       [
@@ -91,11 +91,11 @@ eachRunDatabase((suite) => {
     );
     assert.equal(waiting[0]!.text, "one *more*");
     const other = { ...service.caller, userId: newId() };
-    await assert.rejects(service.runs.pending(other, first.threadId), { code: "thread_not_found" });
+    await assert.rejects(service.threads.pending(other, first.threadId), { code: "thread_not_found" });
     await service.runs.cancel(service.caller, third.runId);
     gate.resolve();
     await service.events(second);
-    assert.deepEqual(await service.runs.pending(service.caller, first.threadId), []);
+    assert.deepEqual(await service.threads.pending(service.caller, first.threadId), []);
   });
 
   test("a message does not overtake those that wait", async () => {

@@ -132,7 +132,7 @@ eachRunDatabase((suite) => {
     const end = (await service.events(started)).at(-1)!;
     assert.ok(end.type === "run-end" && end.error?.code === "limit_deadline");
     assert.equal(service.model.stopped(), 1);
-    const items = await service.runs.listItems(service.caller, started.threadId, {});
+    const items = await service.threads.listItems(service.caller, started.threadId, {});
     assert.ok(items.some((item) => item.kind === "message" && item.body.partial && item.body.content === "half"));
   });
 });
@@ -167,12 +167,12 @@ eachRunDatabase((suite) => {
       approval: { ask: ["add_task"] },
     });
     const { started } = await service.ask("go");
-    const [question] = await service.runs.questions(service.caller, started.runId);
+    const [question] = await service.approvals.questions(service.caller, started.runId);
     const { query } = suite.database();
     const before = await query("select 1 from tasks");
     await query("update users set disabled = true where id = $1", [service.caller.userId]);
     try {
-      await service.runs.decide(service.caller, started.runId, {
+      await service.approvals.decide(service.caller, started.runId, {
         questionId: question!.id,
         input: { decision: "allow" },
       });

@@ -128,9 +128,9 @@ eachRunDatabase((suite) => {
       tools: [asking, change],
     });
     const { started } = await service.ask("go");
-    const [question] = await service.runs.questions(service.caller, started.runId);
+    const [question] = await service.approvals.questions(service.caller, started.runId);
     const input = { decision: "answer" as const, text: "yes" };
-    await service.runs.decide(service.caller, started.runId, { questionId: question!.id, input });
+    await service.approvals.decide(service.caller, started.runId, { questionId: question!.id, input });
     await until(async () => (await service.runs.get(service.caller, started.runId)).endedAt !== null);
     const { status, error } = await service.runs.get(service.caller, started.runId);
     assert.deepEqual([status, error], ["done", null]);

@@ -131,12 +131,12 @@ eachRunDatabase(({ start }) => {
     const { started, events } = await service.ask("go");
     assert.equal(events.at(-1)?.type, "run-wait");
     for (const made of [2, 4]) {
-      const items = await service.runs.listItems(service.caller, started.threadId, {});
+      const items = await service.threads.listItems(service.caller, started.threadId, {});
       assert.equal(items.filter(({ kind }) => kind === "result").length, made);
-      const question = (await service.runs.questions(service.caller, started.runId)).at(-1)!;
+      const question = (await service.approvals.questions(service.caller, started.runId)).at(-1)!;
       assert.equal(question.body.limit, "repeated_call");
       const input = { decision: "continue" as const };
-      await service.runs.decide(service.caller, started.runId, { questionId: question.id, input });
+      await service.approvals.decide(service.caller, started.runId, { questionId: question.id, input });
       await until(async () => {
         const { status } = await service.runs.get(service.caller, started.runId);
         return status === (made === 2 ? "waiting" : "done");

@@ -34,7 +34,7 @@ eachRunDatabase((suite) => {
 
     const { started, events } = await service.ask("third");
     assert.equal(events.at(-1)!.type, "run-wait");
-    const [question] = await service.runs.questions(service.caller, started.runId);
+    const [question] = await service.approvals.questions(service.caller, started.runId);
     assert.equal(question!.body.limit, "budget");
     assert.match(question!.body.text, /account's daily budget allows 250 tokens: 200 are used, .* 20\d\d, 00:00 UTC/);
     await assert.rejects(service.runs.continue(service.caller, started.runId), { code: "budget_reached", status: 429 });

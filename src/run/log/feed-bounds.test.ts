@@ -19,7 +19,7 @@ eachRunDatabase((suite) => {
     const items: Item[] = [];
     for (;;) {
       const after = items.at(-1)?.seq ?? 0;
-      const page = await service.runs.listItems(service.caller, threadId, { after });
+      const page = await service.threads.listItems(service.caller, threadId, { after });
       if (page.length === 0) return { threadId, items };
       items.push(...page);
     }
@@ -113,7 +113,7 @@ eachRunDatabase((suite) => {
       items.map(({ seq }) => seq),
       items.map((_, index) => index + 1),
     );
-    const list = (page: object) => service.runs.listItems(service.caller, threadId, page);
+    const list = (page: object) => service.threads.listItems(service.caller, threadId, page);
     const sizes = (page: readonly Item[]) => page.filter(({ kind, runId }) => kind === "message" && runId).length;
     for (const order of ["asc", "desc"] as const) {
       const page = await list({ limit: 500, order });

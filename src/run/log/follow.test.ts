@@ -215,7 +215,7 @@ eachRunDatabase((suite) => {
       script: [[{ text: "nul \0 half \ud83d" }, { text: "\ude00 lone \udc00 end \ud800" }]],
     });
     const { started, text } = await service.ask("say \0 and \ud800");
-    const items = await service.runs.listItems(service.caller, started.threadId, {});
+    const items = await service.threads.listItems(service.caller, started.threadId, {});
     const expected = "nul \ufffd half \ud83d\ude00 lone \ufffd end ";
     assert.equal(text, expected);
     assert.deepEqual(

@@ -239,7 +239,7 @@ anyRunDatabase((suite) => {
     assert.deepEqual([end.type === "run-end" && end.status, text], ["done", "an answer"]);
     const told = String(service.model.requests[0]!.messages.at(-1)!.content);
     assert.match(told, /^begin word[^]*\[… [\d,]+ characters of this message omitted[^]*word end$/);
-    const items = await service.runs.listItems(service.caller, started.threadId, {});
+    const items = await service.threads.listItems(service.caller, started.threadId, {});
     const notices = items.flatMap((item) => (item.kind === "notice" ? [item.body.text] : []));
     assert.match(notices.join(), /^The message is too long for script \(500 tokens\)/);
   });

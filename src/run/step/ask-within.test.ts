@@ -52,7 +52,7 @@ eachRunDatabase(({ start, database }) => {
     return { service, started };
   }
   async function noticesOf(service: TestRuns, threadId: string) {
-    const items = await service.runs.listItems(service.caller, threadId, {});
+    const items = await service.threads.listItems(service.caller, threadId, {});
     return items.flatMap((item) => (item.kind === "notice" ? [item.body.code] : []));
   }
 

@@ -104,11 +104,11 @@ function calledIn(items: readonly Item[]): string[] {
 const mostFound = 40;
 
 /** What searches among these items found of the tools that the run is not offered by itself. */
-export function foundIn({ deferred }: RunDefinition, items: readonly Item[]): readonly ToolSchema[] {
+function foundIn({ deferred }: RunDefinition, items: readonly Item[]): readonly ToolSchema[] {
   return deferred ? foundAmong(new Set(deferred), items) : [];
 }
 
-export function foundAmong(names: ReadonlySet<string>, items: readonly Item[]): readonly ToolSchema[] {
+function foundAmong(names: ReadonlySet<string>, items: readonly Item[]): readonly ToolSchema[] {
   const found = new Map<string, ToolSchema>();
   for (const item of items) {
     if (item.kind !== "result" || item.author !== searchName || isErased(item)) continue;

@@ -22,7 +22,7 @@ anyDatabase((databases) => {
     return service;
   };
   const choicesIn = async (service: TestRuns, { threadId }: RunStart) =>
-    (await service.runs.listItems(service.caller, threadId, {})).flatMap(({ body }) =>
+    (await service.threads.listItems(service.caller, threadId, {})).flatMap(({ body }) =>
       "type" in body && body.type === "strategy" ? [[body.strategy, body.reason]] : [],
     );
 

@@ -37,7 +37,7 @@ eachDatabase((databases) => {
 
     assert.equal(readFileSync(file, "utf8"), "fib.py\n");
     assert.equal(service.model.requests.length, 1);
-    const items = await service.runs.listItems(service.caller, threadId, {});
+    const items = await service.threads.listItems(service.caller, threadId, {});
     assert.deepEqual(
       actionTrace(items).map(({ step, agent, action }) => `${step} ${agent} ${action}`),
       ["1 orchestrator delegate", "2 coder use_tool", "3 coder final"],

@@ -37,7 +37,9 @@ anyRunDatabase(({ kind, start }) => {
   const ask = (service: TestRuns, content = goal, threadId?: string) =>
     service.ask(content, { agent: "orchestrator", ...(threadId === undefined ? {} : { threadId }) });
   const itemsOf = (service: TestRuns, { threadId, runId }: RunStart) =>
-    service.runs.listItems(service.caller, threadId, {}).then((items) => items.filter((item) => item.runId === runId));
+    service.threads
+      .listItems(service.caller, threadId, {})
+      .then((items) => items.filter((item) => item.runId === runId));
   const traceOf = async (service: TestRuns, started: RunStart) => actionTrace(await itemsOf(service, started));
   /** The request, and what a person would read as its answer. */
   const answered = async (service: TestRuns, content = goal) => {

@@ -48,7 +48,7 @@ anyRunDatabase((suite) => {
   const start = (options: Omit<TestRunsOptions, "database" | "strategies" | "agent">) =>
     suite.start({ ...options, agent, strategies: { "plan-execute": planExecute } });
   const itemsOf = (service: TestRuns, threadId: string) =>
-    service.runs.listItems(service.caller, threadId, { limit: 1000 });
+    service.threads.listItems(service.caller, threadId, { limit: 1000 });
   /** The states of the plan's steps, one word for each plan item. */
   const plansOf = async (service: TestRuns, threadId: string) =>
     (await itemsOf(service, threadId)).flatMap((item) =>
@@ -188,8 +188,8 @@ anyRunDatabase((suite) => {
     const { started, events } = await service.ask("go");
     assert.equal(events.at(-1)!.type, "run-wait");
     assert.deepEqual(sent, []);
-    const [question] = await service.runs.questions(service.caller, started.runId);
-    await service.runs.decide(service.caller, started.runId, {
+    const [question] = await service.approvals.questions(service.caller, started.runId);
+    await service.approvals.decide(service.caller, started.runId, {
       questionId: question!.id,
       input: { decision: "allow" },
     });

@@ -21,7 +21,7 @@ eachRunDatabase((suite) => {
       });
       const { text: told, started } = await service.ask("go");
       assert.deepEqual(seen, expected === undefined ? [] : [[expect.action, expected]]);
-      const items = await service.runs.listItems(service.caller, started.threadId, {});
+      const items = await service.threads.listItems(service.caller, started.threadId, {});
       const answer = items.findLast((item) => item.kind === "message")!.body.content;
       const isFinal = expect.finalAnswer !== undefined && expect.problem === undefined;
       assert.equal(answer, isFinal ? expect.finalAnswer : "The end.");

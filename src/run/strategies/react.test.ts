@@ -47,7 +47,7 @@ function settings(changes: Partial<(typeof defaultStrategySettings)["react"]>) {
 }
 
 async function traceOf(service: TestRuns, threadId: string): Promise<string[]> {
-  const items = await service.runs.listItems(service.caller, threadId, { limit: 1000 });
+  const items = await service.threads.listItems(service.caller, threadId, { limit: 1000 });
   return items.map((item) => `${item.kind}${item.step === null ? "" : ` ${item.step}`}`);
 }
 
@@ -220,8 +220,8 @@ anyRunDatabase((suite) => {
     const { started, events } = await service.ask("go");
     assert.equal(events.at(-1)!.type, "run-wait");
     assert.deepEqual(asked, []);
-    const [question] = await service.runs.questions(service.caller, started.runId);
-    await service.runs.decide(service.caller, started.runId, {
+    const [question] = await service.approvals.questions(service.caller, started.runId);
+    await service.approvals.decide(service.caller, started.runId, {
       questionId: question!.id,
       input: { decision: "allow" },
     });
@@ -230,7 +230,7 @@ anyRunDatabase((suite) => {
     gate.resolve();
     await until(async () => (await rowOf(suite.database(), started.runId)).status === "done");
     assert.deepEqual(asked, ["the old list"]);
-    const items = await service.runs.listItems(service.caller, started.threadId, { limit: 1000 });
+    const items = await service.threads.listItems(service.caller, started.threadId, { limit: 1000 });
     const last = items.findLast((item): item is ItemOf<"message"> => item.kind === "message");
     assert.equal(last?.body.content, "Gone, and good night.");
     assert.match(

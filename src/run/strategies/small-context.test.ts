@@ -49,7 +49,7 @@ eachRunDatabase(({ start, database }) => {
       assert.deepEqual({ status, error, text }, { status: "done", error: null, text: "done" });
       const { requests } = service.model;
       const told = requests.map(({ messages }) => messages.map(({ content }) => String(content)).join("\n"));
-      const items = await service.runs.listItems(service.caller, started.threadId, { limit: 1000 });
+      const items = await service.threads.listItems(service.caller, started.threadId, { limit: 1000 });
       const looked = items.flatMap((item) => (item.kind === "call" ? Number(/\d+/.exec(item.body.arguments)) : []));
       assert.equal(looked.length, strategy === "plan-execute" ? times - 1 : times);
       for (const count of looked) assert.match(told[count + 1]!, new RegExp(`that is entry ${count}\\b`));

@@ -46,7 +46,7 @@ eachRunDatabase((suite) => {
         script: [],
       });
       const { text, events, started } = await service.ask(content);
-      const items = await service.runs.listItems(service.caller, started.threadId, { limit: 1000 });
+      const items = await service.threads.listItems(service.caller, started.threadId, { limit: 1000 });
       const again = (next: string) => service.ask(next, { threadId: started.threadId });
       return { text, events, items, again };
     };

@@ -17,7 +17,7 @@ import {
   toItem,
   toThread,
 } from "../log/rows.ts";
-import type { Runs } from "../runs.ts";
+import type { Threads } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { markRead, sourcesSql } from "../turn/untrusted.ts";
 import { noThread } from "./threads.ts";
@@ -28,7 +28,7 @@ const pageSql = itemPageSql({ where: "thread_id = $1 and seq < $2", order: "desc
 /** Of the thread $1, for the person $2. */
 const sourcesOfThread = sourcesSql({ threads: "$1::uuid", room: "$1::uuid" });
 
-type Branches = Pick<Runs, "chooseBranch" | "listBranch" | "readOutside">;
+type Branches = Pick<Threads, "chooseBranch" | "listBranch" | "readOutside">;
 
 /** A thread is a tree by parent item; which of its branches is shown, and what is said beside what was said before. */
 export function createBranches(runtime: Runtime): Branches {

@@ -13,13 +13,13 @@ anyRunDatabase((suite) => {
     const { started } = await service.ask("what time is it?");
     const { threadId } = started;
     await service.ask("thanks", { threadId });
-    const branch = () => service.runs.listBranch(service.caller, threadId);
+    const branch = () => service.threads.listBranch(service.caller, threadId);
     const said = async () =>
       (await branch()).flatMap((item) => (item.kind === "message" ? [textOf(item.body.content)] : []));
     const edit = async (text: string, content: string, id = newId()) => {
       const item = (await branch()).find((each) => each.kind === "message" && textOf(each.body.content) === text);
       const instead = item?.id ?? text;
-      return service.runs.editMessage(service.caller, { threadId, message: { id, content }, instead });
+      return service.threads.editMessage(service.caller, { threadId, message: { id, content }, instead });
     };
     return { service, threadId, branch, said, edit };
   }
@@ -41,7 +41,7 @@ anyRunDatabase((suite) => {
     assert.deepEqual(await service.runs.list(service.caller, { threadId }), runs);
 
     // What was first is still there, and can be gone back to.
-    await service.runs.chooseBranch(service.caller, threadId, before.at(-1)!.id);
+    await service.threads.chooseBranch(service.caller, threadId, before.at(-1)!.id);
     assert.equal((await said())[0], "what time is it?");
     await edit("thanks", "thank you");
     assert.deepEqual(await said(), ["what time is it?", "See.", "Noon.", "thank you", "You are welcome."]);
@@ -65,14 +65,14 @@ anyRunDatabase((suite) => {
     await assert.rejects(edit("Noon.", "x"), { status: 404 });
     const stranger = { ...service.caller, userId: newId() };
     const other = { threadId, message: { content: "x" }, instead: first.messageId };
-    await assert.rejects(service.runs.editMessage(stranger, other), { status: 404 });
+    await assert.rejects(service.threads.editMessage(stranger, other), { status: 404 });
   });
 
   test("an id that something else has is refused", async () => {
     const { service, threadId, branch, edit } = await talk();
     const items = await branch();
     for (const { id } of items) await assert.rejects(edit("thanks", "x", id), { status: 422 });
-    const elsewhere = await service.runs.createThread(service.caller, {});
+    const elsewhere = await service.threads.createThread(service.caller, {});
     const theirs = newId();
     await service.database.query(
       `insert into items (thread_id, seq, id, user_id, kind, author, body) values ($1, 1, $2, $3, 'message', 'x', '{"role": "user", "content": "x"}')`,
@@ -80,7 +80,7 @@ anyRunDatabase((suite) => {
     );
     await assert.rejects(edit("thanks", "x", theirs), { status: 422 });
     assert.deepEqual(await branch(), items);
-    assert.equal((await service.runs.getThread(service.caller, threadId)).lastSeq, items.at(-1)!.seq);
+    assert.equal((await service.threads.getThread(service.caller, threadId)).lastSeq, items.at(-1)!.seq);
   });
 
   test("whoever follows the thread is told of the copies", async () => {

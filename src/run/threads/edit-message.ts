@@ -16,7 +16,7 @@ import {
   toItem,
   toThread,
 } from "../log/rows.ts";
-import type { EditResult, Runs } from "../runs.ts";
+import type { EditResult, Threads } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 /**
@@ -26,7 +26,7 @@ import type { Runtime } from "../contract/runtime.ts";
 export async function editMessage(
   runtime: Runtime,
   caller: Caller,
-  { threadId, message: { id = newId(), content }, instead }: Parameters<Runs["editMessage"]>[1],
+  { threadId, message: { id = newId(), content }, instead }: Parameters<Threads["editMessage"]>[1],
 ): Promise<EditResult> {
   if (isBlank(content)) throw new InvalidInput("An edited message can't be empty.", { param: "message.content" });
   const edited = await runtime.database.transaction(async (query) => {

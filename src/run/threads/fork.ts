@@ -9,7 +9,7 @@ import type { Database } from "../../store/driver/database.ts";
 import { withoutWithdrawn } from "../log/standing.ts";
 import { threadColumns, type ThreadRow, toThread } from "../log/rows.ts";
 import { sourcesSql } from "../turn/untrusted.ts";
-import type { Runs } from "../runs.ts";
+import type { Threads } from "../runs.ts";
 import { noThread } from "./threads.ts";
 
 /** Of the thread $7, for the person $2: what was read there stands in what is copied, and not only where it was marked. */
@@ -40,7 +40,7 @@ export async function forkThread(
   database: Database,
   caller: Caller,
   threadId: string,
-  { itemId, title }: NonNullable<Parameters<Runs["forkThread"]>[2]>,
+  { itemId, title }: NonNullable<Parameters<Threads["forkThread"]>[2]>,
 ): Promise<ThreadRecord> {
   return database.transaction(async (query) => {
     const [thread] = isId(threadId)

@@ -62,10 +62,10 @@ test("each session is a file too: what was said on the shown branch, under its n
   assert.equal((await read("other.json")).messages.length, 2);
 
   const third = await begin();
-  const [asked] = await third.runs.listBranch(third.caller, threadId);
+  const [asked] = await third.threads.listBranch(third.caller, threadId);
   const message = { content: "good day" };
-  await third.runs.editMessage(third.caller, { threadId, message, instead: asked!.id });
-  const copy = await third.runs.forkThread(third.caller, threadId);
+  await third.threads.editMessage(third.caller, { threadId, message, instead: asked!.id });
+  const copy = await third.threads.forkThread(third.caller, threadId);
   await third.stop(1000);
   for (const name of ["my-chat", copy.id])
     assert.deepEqual(
@@ -74,7 +74,7 @@ test("each session is a file too: what was said on the shown branch, under its n
     );
 
   const last = await begin();
-  await last.runs.deleteThread(last.caller, threadId);
+  await last.threads.deleteThread(last.caller, threadId);
   await last.stop(1000);
   assert.ok(!(await readdir(folder)).includes("my-chat.json"));
   await database.close();

@@ -2,7 +2,7 @@ import type { Caller } from "../../protocol/base/callers.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { threadColumns, type ThreadRow, toThread } from "../log/rows.ts";
-import type { ThreadSearchHit, Runs } from "../runs.ts";
+import type { ThreadSearchHit, Threads } from "../runs.ts";
 
 const mostWords = 20;
 /** Of messages that fit, the newest are looked at. */
@@ -15,7 +15,7 @@ const excerptLength = 160;
 export async function searchThreads(
   query: Query,
   caller: Caller,
-  { text, limit = 20 }: Parameters<Runs["searchThreads"]>[1],
+  { text, limit = 20 }: Parameters<Threads["searchThreads"]>[1],
 ): Promise<ThreadSearchHit[]> {
   const title = plainText(text).trim();
   if (title === "") return [];

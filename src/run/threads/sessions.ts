@@ -3,10 +3,10 @@ import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts"
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import type { Runs, SessionRecord } from "../runs.ts";
+import type { Threads, SessionRecord } from "../runs.ts";
 import { violatedConstraint } from "../../store/driver/sql-state.ts";
 
-type Sessions = Pick<Runs, "listSessions" | "getSession" | "createSession">;
+type Sessions = Pick<Threads, "listSessions" | "getSession" | "createSession">;
 
 /** What was said aloud: calls, results and empty answers are no messages of a session. */
 const isSaid = `kind = 'message' and (step is null or step not like '%/%') and body ->> 'role' in ('user', 'assistant') and body ->> 'content' is distinct from ''`;

@@ -41,14 +41,14 @@ eachRunDatabase((suite) => {
     await assert.rejects(query("truncate items"));
     await assert.rejects(query("truncate items cascade"), { code: "CQ002" });
     await assert.rejects(query("truncate threads cascade"), { code: "CQ002" });
-    await service.runs.deleteThread(service.caller, threadId);
+    await service.threads.deleteThread(service.caller, threadId);
     assert.deepEqual(await query("select 1 from items where thread_id = $1", [threadId]), []);
     await assert.rejects(service.runs.get(service.caller, runId), { status: 404 });
   });
 
   test("a thread in which something was just accepted is not deleted", async () => {
     const { service, threadId, runId } = await finishedRun();
-    const deletion = () => service.runs.deleteThread(service.caller, threadId);
+    const deletion = () => service.threads.deleteThread(service.caller, threadId);
     const { query, transaction } = suite.database();
     await query("update threads set pending = 1 where id = $1", [threadId]);
     await assert.rejects(deletion(), { status: 409, code: "thread_busy" });

@@ -8,10 +8,10 @@ import { liveRootSql } from "../lifecycle/accept.ts";
 import { itemPageSql, pageBytes } from "../log/item-pages.ts";
 import { noRun, threadBusy } from "../lifecycle/locked-run.ts";
 import { startedWithKeySql, threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "../log/rows.ts";
-import type { Runs } from "../runs.ts";
+import type { Runs, Threads } from "../runs.ts";
 
-type Threads = Pick<
-  Runs,
+type BasicThreads = Pick<
+  Threads & Runs,
   | "createThread"
   | "getThread"
   | "findSessions"
@@ -26,7 +26,7 @@ type Threads = Pick<
   | "placeOf"
 >;
 
-export function createThreads(database: Database): Threads {
+export function createThreads(database: Database): BasicThreads {
   async function getThread(caller: Caller, threadId: string): Promise<ThreadRecord> {
     const rows = isId(threadId)
       ? await database.query<ThreadRow>(

@@ -78,7 +78,7 @@ anyRunDatabase(({ database, start }) => {
       service.runs.start(service.caller, { agent: "worker", threadId: child!.thread_id, message: { content: "hi" } }),
       { status: 404 },
     );
-    await service.runs.deleteThread(service.caller, started.threadId);
+    await service.threads.deleteThread(service.caller, started.threadId);
     assert.equal((await database().query("select 1 from threads where id = $1", [child!.thread_id])).length, 0);
   });
 
@@ -129,8 +129,8 @@ anyRunDatabase(({ database, start }) => {
   };
 
   async function decideFirst(service: TestRuns, runId: string, decision: "allow" | "deny" | "continue" | "stop") {
-    const [question] = await service.runs.questions(service.caller, runId);
-    await service.runs.decide(service.caller, runId, { questionId: question!.id, input: { decision } });
+    const [question] = await service.approvals.questions(service.caller, runId);
+    await service.approvals.decide(service.caller, runId, { questionId: question!.id, input: { decision } });
   }
 
   test("what a delegated run asks makes the whole wait, and its answer brings it on", async () => {
@@ -164,7 +164,7 @@ anyRunDatabase(({ database, start }) => {
       }),
     });
     const started = await service.runs.start(service.caller, { agent: "assistant", message: { content: "go" } });
-    await until(async () => (await service.runs.questions(service.caller, started.runId)).length === 1);
+    await until(async () => (await service.approvals.questions(service.caller, started.runId)).length === 1);
     await until(
       async () => (await childrenOf(started.runId)).filter(({ status }) => status === "waiting").length === 2,
     );

@@ -37,9 +37,9 @@ eachRunDatabase(({ database }) => {
     });
     t.after(() => service.stop(0));
     const { started } = await service.ask("go");
-    const [question] = await service.runs.questions(service.caller, started.runId);
+    const [question] = await service.approvals.questions(service.caller, started.runId);
     const input = { decision: "retry" as const };
-    await service.runs.decide(service.caller, started.runId, { questionId: question!.id, input });
+    await service.approvals.decide(service.caller, started.runId, { questionId: question!.id, input });
     await until(async () => !["queued", "running"].includes((await rowOf(real, started.runId)).status), "its end");
     assert.equal((await rowOf(real, started.runId)).status, "done", "nobody is asked again");
     assert.deepEqual([sent, late], [2, 2]);

@@ -30,7 +30,7 @@ function remote(place: WriteLog, options: Partial<Parameters<typeof defineTool>[
 eachRunDatabase((suite) => {
   const ledger = () => suite.database().query("select status, until is null as over from ledger");
   const results = async (service: TestRuns, threadId: string) =>
-    (await service.runs.listItems(service.caller, threadId, {})).flatMap((item) =>
+    (await service.threads.listItems(service.caller, threadId, {})).flatMap((item) =>
       item.kind === "result" ? [{ content: item.body.content, outcome: item.body.outcome }] : [],
     );
   const stopped = (events: readonly RunEvent[]) => {
@@ -128,15 +128,15 @@ eachRunDatabase((suite) => {
       place,
     );
     assert.equal(stopped(events), "unknown");
-    const [question] = await service.runs.questions(service.caller, started.runId);
+    const [question] = await service.approvals.questions(service.caller, started.runId);
     const input = { decision: "retry" as const };
-    await service.runs.decide(service.caller, started.runId, { questionId: question!.id, input });
+    await service.approvals.decide(service.caller, started.runId, { questionId: question!.id, input });
     await until(() => place.keys.length === 2, "the call that was decided");
     await takeOver(service, started.runId);
     await until(async () => (await rowOf(suite.database(), started.runId)).status === "waiting", "the second question");
     assert.equal(place.keys.length, 2, "nobody decided that it is sent a third time");
     assert.deepEqual(await ledger(), [{ status: "unknown", over: true }]);
-    const questions = await service.runs.questions(service.caller, started.runId);
+    const questions = await service.approvals.questions(service.caller, started.runId);
     assert.notEqual(questions[0]!.id, question!.id);
   });
 

@@ -48,10 +48,10 @@ eachRunDatabase(({ database }) => {
     const service = await serve({ when: "after", times: 1, meant }, tool);
     t.after(() => service.stop(0));
     const { started } = await service.ask("go");
-    const [question] = await service.runs.questions(service.caller, started.runId);
+    const [question] = await service.approvals.questions(service.caller, started.runId);
     assert.equal(question!.body.reason, "unknown");
     const input = { decision: "retry" as const };
-    await service.runs.decide(service.caller, started.runId, { questionId: question!.id, input });
+    await service.approvals.decide(service.caller, started.runId, { questionId: question!.id, input });
     await until(async () => (await rowOf(database(), started.runId)).status !== "running", "the end");
     await until(async () => (await rowOf(database(), started.runId)).status === "done", "the end, not a question");
     assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);

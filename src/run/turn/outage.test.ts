@@ -27,7 +27,7 @@ anyRunDatabase((suite) => {
     // While it is asked again there is none to be answered.
     let found: ItemOf<"question"> | undefined;
     await until(async () => {
-      [found] = await service.runs.questions(service.caller, runId);
+      [found] = await service.approvals.questions(service.caller, runId);
       return found !== undefined;
     }, "the question");
     return found!;
@@ -100,7 +100,7 @@ anyRunDatabase((suite) => {
     assert.equal(decision.item.author, null);
     const end = all.at(-1);
     assert.equal(end?.type === "run-end" && end.status, "done");
-    assert.deepEqual(await service.runs.questions(service.caller, started.runId), []);
+    assert.deepEqual(await service.approvals.questions(service.caller, started.runId), []);
   });
 
   test("what says nothing has taken its whole time: the run waits after one try", async () => {
@@ -144,7 +144,10 @@ anyRunDatabase((suite) => {
     const { started } = await service.ask("go");
     const question = await openQuestion(service, started);
     isAway = false;
-    await service.runs.decide(service.caller, started.runId, { questionId: question.id, input: { decision: "retry" } });
+    await service.approvals.decide(service.caller, started.runId, {
+      questionId: question.id,
+      input: { decision: "retry" },
+    });
     assert.equal(textIn(await endOf(service, started)), "Back.");
   });
 
@@ -157,7 +160,7 @@ anyRunDatabase((suite) => {
     const { started } = await service.ask("go");
     const question = await openQuestion(service, started);
     const choose = (text?: string) =>
-      service.runs.decide(service.caller, started.runId, {
+      service.approvals.decide(service.caller, started.runId, {
         questionId: question.id,
         input: { decision: "model", ...(text === undefined ? {} : { text }) },
       });
@@ -172,7 +175,10 @@ anyRunDatabase((suite) => {
     const service = await suite.start({ script: () => away, outages: never });
     const { started } = await service.ask("go");
     const question = await openQuestion(service, started);
-    await service.runs.decide(service.caller, started.runId, { questionId: question.id, input: { decision: "stop" } });
+    await service.approvals.decide(service.caller, started.runId, {
+      questionId: question.id,
+      input: { decision: "stop" },
+    });
     const end = (await endOf(service, started)).at(-1);
     assert.deepEqual(end?.type === "run-end" && [end.status, end.error?.code], ["cancelled", "model_unreachable"]);
   });
@@ -187,7 +193,7 @@ anyRunDatabase((suite) => {
     hangs = true;
     const hanging = async () => (await rowOf(suite.database(), started.runId)).status === "running";
     await until(hanging, "a try that hangs");
-    await service.runs.decide(service.caller, started.runId, {
+    await service.approvals.decide(service.caller, started.runId, {
       questionId: question.id,
       input: { decision: "model", text: "spare" },
     });
@@ -223,7 +229,10 @@ anyRunDatabase((suite) => {
     assert.equal(question.body.outage?.repeats, false);
     assert.equal((await service.runs.get(service.caller, started.runId)).retryAt, null);
     isMended = true;
-    await service.runs.decide(service.caller, started.runId, { questionId: question.id, input: { decision: "retry" } });
+    await service.approvals.decide(service.caller, started.runId, {
+      questionId: question.id,
+      input: { decision: "retry" },
+    });
     assert.equal(textIn(await endOf(service, started)), "Noted.");
     assert.deepEqual(done, [1]);
   });

@@ -76,11 +76,11 @@ eachRunDatabase(({ database, start, kind }) => {
         return results === 0 ? [{ call: "ask_server", arguments: {} }] : results === 1 ? [hand("wait")] : "Done.";
       },
     });
-    const { runs, caller } = service;
+    const { runs, approvals, caller } = service;
     const { runId } = await runs.start(caller, { agent: "assistant", message: { content: "go" } });
     await until(async () => (await below(runId)).length === 2);
-    const [question] = await runs.questions(caller, runId);
-    await runs.decide(caller, runId, { questionId: question!.id, input: { decision: "allow" } });
+    const [question] = await approvals.questions(caller, runId);
+    await approvals.decide(caller, runId, { questionId: question!.id, input: { decision: "allow" } });
     await until(async () => (await below(runId))[0]!.status === "done", "the decided run to go on");
     gate.resolve();
     await until(async () => (await statusOf(runId)) !== "running", "the root to wait or end");

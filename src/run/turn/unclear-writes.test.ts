@@ -127,7 +127,7 @@ anyRunDatabase((suite) => {
           }),
         );
         assert.deepEqual([outcome.ledger, outcome.end], ["unknown", "unknown"], when);
-        const [question] = await outcome.service.runs.questions(outcome.service.caller, outcome.started.runId);
+        const [question] = await outcome.service.approvals.questions(outcome.service.caller, outcome.started.runId);
         assert.match(question!.body.text, new RegExp(`thrown ${when}`));
       }
     });
@@ -151,8 +151,8 @@ anyRunDatabase((suite) => {
       );
       assert.deepEqual([outcome.ledger, outcome.end, outcome.effects], ["unknown", "done", 1]);
       assert.match(outcome.result ?? "", /^It is not known whether pay was done: .*\n.*before you have looked/s);
-      const { runs, caller } = outcome.service;
-      assert.deepEqual(await runs.questions(caller, outcome.started.runId), []);
+      const { approvals, caller } = outcome.service;
+      assert.deepEqual(await approvals.questions(caller, outcome.started.runId), []);
       const broken = (await checkInvariants(suite.database().query)).filter((invariant) => invariant.broken > 0);
       assert.deepEqual(broken, []);
       const { runId } = outcome.started;

@@ -94,13 +94,13 @@ anyRunDatabase((suite) => {
     const last = events.at(-1)!;
     const questions =
       last.type === "run-wait"
-        ? await service.runs.questions(service.caller, started.runId)
+        ? await service.approvals.questions(service.caller, started.runId)
         : ([] as ItemOf<"question">[]);
     return { started, events, last, questions };
   };
   const allow = async (service: TestRuns, { started, questions }: Awaited<ReturnType<typeof asking>>) => {
     for (const { id, body } of questions)
-      await service.runs.decide(service.caller, started.runId, {
+      await service.approvals.decide(service.caller, started.runId, {
         questionId: id,
         input: { decision: "allow", ...(body.eachTime ? {} : { always: true }) },
       });
@@ -181,7 +181,7 @@ anyRunDatabase((suite) => {
       message: { content: JSON.stringify([[["send", { text: "x" }]]]), files: [about] },
     });
     assert.equal((await service.events(started)).at(-1)!.type, "run-wait");
-    const [question] = await service.runs.questions(service.caller, started.runId);
+    const [question] = await service.approvals.questions(service.caller, started.runId);
     assert.match(question!.body.text, /external content \(files\),/);
 
     const clients = await service.runs.start(service.caller, {
@@ -199,7 +199,7 @@ anyRunDatabase((suite) => {
   test("files that somebody puts into the workspace count", async () => {
     const service = await start();
     const { started } = await asking(service, [[["send", { text: "x" }]]]);
-    await service.runs.noteFiles(service.caller, started.threadId);
+    await service.threads.noteFiles(service.caller, started.threadId);
     const { questions } = await asking(service, [[["send", { text: "x" }]]], started.threadId);
     assert.deepEqual(questions[0]?.body.outside, ["files"]);
   });
@@ -222,7 +222,7 @@ anyRunDatabase((suite) => {
     );
     const { runId, threadId } = first.started;
     const answer = (input: RunDecision) =>
-      service.runs.decide(service.caller, runId, { questionId: first.questions[0]!.id, input });
+      service.approvals.decide(service.caller, runId, { questionId: first.questions[0]!.id, input });
     await assert.rejects(answer({ decision: "allow", always: true }), { code: "invalid_input" });
     await assert.rejects(answer({ decision: "deny", here: true }), { code: "invalid_input" });
     await answer({ decision: "allow", here: true });
@@ -240,15 +240,15 @@ anyRunDatabase((suite) => {
     const sends: ScriptedCall[] = [["send", { text: "x" }]];
     const first = await asking(service, [[["read_mail", {}]], sends, sends]);
     const { runId, threadId } = first.started;
-    await service.runs.decide(service.caller, runId, {
+    await service.approvals.decide(service.caller, runId, {
       questionId: first.questions[0]!.id,
       input: { decision: "allow", read: true },
     });
     nothingAsked({ last: (await service.events(first.started)).at(-1)! });
     const again = await asking(service, [[["read_mail", {}]]], threadId);
     nothingAsked(again);
-    const fork = await service.runs.forkThread(service.caller, threadId, {});
-    await service.runs.readOutside(service.caller, threadId);
+    const fork = await service.threads.forkThread(service.caller, threadId, {});
+    await service.threads.readOutside(service.caller, threadId);
     nothingAsked(await asking(service, [sends], threadId));
     assert.equal((await asking(service, [sends], fork.id)).questions.length, 1);
     const [kept] = await service.database.query<{ body: object }>(
@@ -260,7 +260,7 @@ anyRunDatabase((suite) => {
       fork.id,
       service.caller.userId,
     ]);
-    await assert.rejects(service.runs.readOutside(service.caller, fork.id), { code: /thread_/ });
+    await assert.rejects(service.threads.readOutside(service.caller, fork.id), { code: /thread_/ });
   });
 
   test("what a clock began asks nobody: it ends, and says what to allow", async () => {
@@ -322,9 +322,9 @@ anyRunDatabase((suite) => {
       { threadId },
     );
     assert.equal(asked.events.at(-1)!.type, "run-wait");
-    const [question] = await service.runs.questions(service.caller, asked.started.runId);
+    const [question] = await service.approvals.questions(service.caller, asked.started.runId);
     assert.match(question!.body.text, /external content \(a\.example\), .* pass something on to made\.example with/);
-    await service.runs.decide(service.caller, asked.started.runId, {
+    await service.approvals.decide(service.caller, asked.started.runId, {
       questionId: question!.id,
       input: { decision: "allow", always: { url: "https://made.*" } },
     });

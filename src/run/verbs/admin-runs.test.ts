@@ -112,7 +112,7 @@ eachDatabase((databases) => {
       [1, 2].map(() => service.adminRuns.resolve(service.caller, started.runId, resolution)),
     );
     assert.deepEqual(both.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
-    const items = await service.runs.listItems(service.caller, started.threadId, {});
+    const items = await service.threads.listItems(service.caller, started.threadId, {});
     assert.equal(items.filter(({ kind }) => kind === "result").length, 1);
     const last = items.at(-1)!;
     assert.ok(last.kind === "notice" && last.step === "1" && /was not done. It came back\./.test(last.body.text));

@@ -24,9 +24,9 @@ eachDatabase((databases) => {
   test("a message sent again never meets its own run: not refused, not stopped, not said twice", async () => {
     const gate = Promise.withResolvers<void>();
     const service = await start({ script: () => [{ text: "one" }, { gate: () => gate.promise }] });
-    const { runs, caller } = service;
+    const { runs, threads, caller } = service;
     for (const mode of ["reject", "interrupt", "steer"] as const) {
-      const thread = await runs.createThread(caller, {});
+      const thread = await threads.createThread(caller, {});
       const input = { ...message(thread.id, "first"), mode };
       const keyed = {
         ...message(thread.id, "second"),
@@ -40,7 +40,7 @@ eachDatabase((databases) => {
       assert.equal(steered.runId, first.runId);
       const again = await runs.start(caller, { ...rest, message: { content: second.content } });
       assert.deepEqual([again.runId, again.replayed], [first.runId, true]);
-      const said = (await runs.listItems(caller, thread.id, {})).filter(({ kind }) => kind === "message");
+      const said = (await threads.listItems(caller, thread.id, {})).filter(({ kind }) => kind === "message");
       assert.equal(said.filter((item) => item.author === caller.name).length, 2);
     }
     gate.resolve();
@@ -65,7 +65,7 @@ eachDatabase((databases) => {
 
   test("who can't answer questions is given the run that waits for one, and nothing is queued", async () => {
     const service = await start({ script: [addMilk, "ok", "later"], approval: { ask: ["add_task"] } });
-    const { runs, caller } = service;
+    const { runs, approvals, caller } = service;
     const { started } = await service.ask("go");
     const next = { ...message(started.threadId, "hello?"), showQuestions: true };
     const shown = await runs.start(caller, next);
@@ -73,7 +73,7 @@ eachDatabase((databases) => {
     const [question, wait] = await service.events(shown);
     assert.ok(question!.type === "question" && wait!.type === "run-wait");
     assert.deepEqual(await service.database.query("select 1 from pending"), []);
-    await runs.decide(caller, started.runId, { questionId: question.item.id, input: { decision: "allow" } });
+    await approvals.decide(caller, started.runId, { questionId: question.item.id, input: { decision: "allow" } });
     await service.events(started);
     const later = await runs.start(caller, next);
     assert.notEqual(later.runId, started.runId);

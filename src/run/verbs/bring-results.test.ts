@@ -11,7 +11,7 @@ eachRunDatabase((suite) => {
   const begin = (service: TestRuns) =>
     service.runs.start(service.caller, { agent: "assistant", message: { content: "hi" }, options: { clientTools } });
   const callIds = async (service: TestRuns, threadId: string) =>
-    (await service.runs.listItems(service.caller, threadId, {})).flatMap((item) =>
+    (await service.threads.listItems(service.caller, threadId, {})).flatMap((item) =>
       item.kind === "call" ? [callIdOf(item.id)] : [],
     );
   const bring = (service: TestRuns, callId: string, content: string) =>

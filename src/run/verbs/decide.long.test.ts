@@ -20,7 +20,7 @@ eachDatabase((databases) => {
     await Promise.all(
       Array.from({ length: 4 }, async () => {
         const person = await createUser(service.database.query, { name: newId(), role: "admin" });
-        await raceDecisions({ runs: service.runs, caller: callerOf(person, "session") }, 100);
+        await raceDecisions({ ...service, caller: callerOf(person, "session") }, 100);
       }),
     );
     assert.equal((await service.database.query("select id from tasks")).length, 400);

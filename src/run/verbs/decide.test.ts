@@ -24,14 +24,14 @@ eachDatabase((databases) => {
   async function asked(service: TestRuns): Promise<{ started: RunStart; question: ItemOf<"question"> }> {
     const { started, events } = await service.ask("go");
     assert.equal(events.at(-1)!.type, "run-wait");
-    const [question] = await service.runs.questions(service.caller, started.runId);
+    const [question] = await service.approvals.questions(service.caller, started.runId);
     return { started, question: question! };
   }
   const answer = (
     service: TestRuns,
     { started, question }: { started: RunStart; question: ItemOf<"question"> },
-    input: Parameters<TestRuns["runs"]["decide"]>[2]["input"],
-  ) => service.runs.decide(service.caller, started.runId, { questionId: question.id, input });
+    input: Parameters<TestRuns["approvals"]["decide"]>[2]["input"],
+  ) => service.approvals.decide(service.caller, started.runId, { questionId: question.id, input });
   const titles = async (service: TestRuns) =>
     (await service.database.query<{ title: string }>("select title from tasks order by id")).map((task) => task.title);
 
@@ -113,7 +113,7 @@ eachDatabase((databases) => {
     const { started } = await asked(service);
     await service.runs.continue(service.caller, started.runId);
     await service.events(started);
-    const [again] = await service.runs.questions(service.caller, started.runId);
+    const [again] = await service.approvals.questions(service.caller, started.runId);
     assert.equal(again!.body.limit, "steps");
     await service.runs.continue(service.caller, started.runId);
     const events = await service.events({ ...started, cursor: { seq: again!.seq + 1, live: [] } });
@@ -269,7 +269,7 @@ eachDatabase((databases) => {
 
     const service = await start({ script: [[{ call: "look", arguments: {} }], addMilk, "Planned."], tools: [look] });
     const { started } = await begin(service);
-    const [question] = await service.runs.questions(service.caller, started.runId);
+    const [question] = await service.approvals.questions(service.caller, started.runId);
     assert.match(question!.body.text, /^May this write be done\?\n\S+ {2}add_task /);
     const id = /new:\d+/.exec(question!.body.text)![0];
     const open = { started, question: question! };

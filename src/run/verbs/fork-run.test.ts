@@ -83,7 +83,7 @@ anyRunDatabase((runs) => {
         step === "3" ? [] : ["3"],
       );
       assert.equal(forked.threadId, started.threadId);
-      const shown = await service.runs.listBranch(service.caller, started.threadId);
+      const shown = await service.threads.listBranch(service.caller, started.threadId);
       assert.ok(
         shown.every(({ runId }) => runId === forked.runId),
         "a branch beside the first",
@@ -126,8 +126,11 @@ anyRunDatabase((runs) => {
     assert.equal(events.at(-1)!.type, "run-wait");
     const made = events.find((event) => event.type === "call-start");
     assert.ok(made && made.item.body.kept === undefined, "it is the fork's own");
-    const [question] = await service.runs.questions(service.caller, forked.runId);
-    await service.runs.decide(service.caller, forked.runId, { questionId: question!.id, input: { decision: "allow" } });
+    const [question] = await service.approvals.questions(service.caller, forked.runId);
+    await service.approvals.decide(service.caller, forked.runId, {
+      questionId: question!.id,
+      input: { decision: "allow" },
+    });
     await until(async () => (await service.runs.get(service.caller, forked.runId)).status === "done");
     assert.deepEqual(noted, ["note a"]);
     assert.equal(service.model.requests.length, 2, "the first step is not asked again");
@@ -146,7 +149,7 @@ anyRunDatabase((runs) => {
     noted.length = 0;
     await fork(service, started.runId, { step: "3" });
     assert.deepEqual(noted, []);
-    await service.runs.forkThread(service.caller, started.threadId);
+    await service.threads.forkThread(service.caller, started.threadId);
     await sound();
   });
 

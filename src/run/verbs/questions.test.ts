@@ -34,8 +34,8 @@ function asking(
 
 anyRunDatabase(({ database, start }) => {
   async function answerFirst(service: TestRuns, runId: string, input: RunDecision): Promise<void> {
-    const [question] = await service.runs.questions(service.caller, runId);
-    await service.runs.decide(service.caller, runId, { questionId: question!.id, input });
+    const [question] = await service.approvals.questions(service.caller, runId);
+    await service.approvals.decide(service.caller, runId, { questionId: question!.id, input });
   }
   const isDone = (runId: string) => until(async () => (await rowOf(database(), runId)).status === "done");
 
@@ -92,7 +92,7 @@ anyRunDatabase(({ database, start }) => {
       assert.deepEqual(done, [JSON.stringify({ decision: "answer", text: "new", state: { secret: 1 } })]);
       const ledger = await database().query("select status from ledger where run_id = $1", [started.runId]);
       assert.deepEqual(ledger, how.effect === "write" ? [{ status: "done" }] : []);
-      const items = await service.runs.listItems(service.caller, started.threadId, {});
+      const items = await service.threads.listItems(service.caller, started.threadId, {});
       assert.doesNotMatch(JSON.stringify(items.map(publicItem)), /secret/);
     });
 
@@ -139,7 +139,7 @@ anyRunDatabase(({ database, start }) => {
     const { started } = await service.ask("go");
     await answerFirst(service, started.runId, { decision: "answer", text: "Ada" });
     await isDone(started.runId);
-    const items = await service.runs.listItems(service.caller, started.threadId, {});
+    const items = await service.threads.listItems(service.caller, started.threadId, {});
     assert.ok(items.some((item) => item.kind === "message" && item.body.content === "Hello Ada"));
   });
 });

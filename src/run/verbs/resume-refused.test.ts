@@ -83,17 +83,17 @@ anyRunDatabase((runs) => {
     });
     const started = await begin(service);
     await service.events(started);
-    assert.equal((await service.runs.questions(service.caller, started.runId))[0]!.body.reason, "limit");
+    assert.equal((await service.approvals.questions(service.caller, started.runId))[0]!.body.reason, "limit");
     await service.runs.cancel(service.caller, started.runId);
     const resumed = await service.runs.resume(service.caller, started.runId);
     await service.events(resumed);
-    const questions = await service.runs.questions(service.caller, started.runId);
+    const questions = await service.approvals.questions(service.caller, started.runId);
     assert.deepEqual(
       questions.map(({ body }) => body.reason),
       ["approval"],
     );
     assert.equal((await service.adminRuns.get(started.runId)).budget!.steps.max, 2);
-    await service.runs.decide(service.caller, started.runId, {
+    await service.approvals.decide(service.caller, started.runId, {
       questionId: questions[0]!.id,
       input: { decision: "allow" },
     });

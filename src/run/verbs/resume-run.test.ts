@@ -54,8 +54,11 @@ const lastOf = (events: readonly RunEvent[]) => {
 /** What has written waits for its model, until somebody ends it. */
 async function giveUp(service: TestRuns, started: RunStart): Promise<void> {
   assert.equal((await service.events(started)).at(-1)!.type, "run-wait");
-  const [question] = await service.runs.questions(service.caller, started.runId);
-  await service.runs.decide(service.caller, started.runId, { questionId: question!.id, input: { decision: "stop" } });
+  const [question] = await service.approvals.questions(service.caller, started.runId);
+  await service.approvals.decide(service.caller, started.runId, {
+    questionId: question!.id,
+    input: { decision: "stop" },
+  });
 }
 
 eachRunDatabase((runs) => {
@@ -175,14 +178,14 @@ eachRunDatabase((runs) => {
     });
     const started = await begin(service);
     await service.events(started);
-    const [asked] = await service.runs.questions(service.caller, started.runId);
+    const [asked] = await service.approvals.questions(service.caller, started.runId);
     await service.runs.cancel(service.caller, started.runId);
     const { resumed, events } = await resume(service, started);
     assert.equal(events.at(-1)!.type, "run-wait");
-    const [question] = await service.runs.questions(service.caller, started.runId);
+    const [question] = await service.approvals.questions(service.caller, started.runId);
     assert.equal(question!.id, asked!.id);
     assert.deepEqual(paid, []);
-    await service.runs.decide(service.caller, started.runId, {
+    await service.approvals.decide(service.caller, started.runId, {
       questionId: question!.id,
       input: { decision: "allow" },
     });
@@ -249,7 +252,7 @@ eachRunDatabase((runs) => {
       if (calls === 2) assert.equal(lastOf(events), "done");
       else
         assert.deepEqual(
-          [events.at(-1)!.type, (await service.runs.questions(service.caller))[0]!.body.reason],
+          [events.at(-1)!.type, (await service.approvals.questions(service.caller))[0]!.body.reason],
           ["run-wait", "unknown"],
         );
       await sound();
@@ -360,7 +363,7 @@ eachRunDatabase((runs) => {
     assert.equal(lastOf((await resume(service, started)).events), "done");
     assert.equal(rolesOf(service.model.requests.at(-1)!), "system user assistant tool");
     assert.equal(paid.length, 1);
-    const branch = await service.runs.listBranch(service.caller, started.threadId);
+    const branch = await service.threads.listBranch(service.caller, started.threadId);
     assert.equal(branch.filter(({ kind, runId }) => kind === "message" && runId !== started.runId).length, 0);
     await sound();
   });

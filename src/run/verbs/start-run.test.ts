@@ -21,7 +21,7 @@ eachDatabase((databases) => {
       events.map((event) => event.type),
       ["run-start", "message", "step-start", "text-delta", "text-delta", "message", "run-end"],
     );
-    const items = await service.runs.listItems(service.caller, started.threadId, {});
+    const items = await service.threads.listItems(service.caller, started.threadId, {});
     assert.deepEqual(
       items.map((item) => [item.seq, item.kind]),
       [
@@ -126,7 +126,7 @@ eachDatabase((databases) => {
     await service.runs.cancel(service.caller, started.runId);
     const events = await service.events(started);
     assert.deepEqual(events.at(-1), { type: "run-end", seq: 3, run: started.runId, status: "cancelled" });
-    const items = await service.runs.listItems(service.caller, started.threadId, {});
+    const items = await service.threads.listItems(service.caller, started.threadId, {});
     assert.deepEqual(items[1]?.kind === "message" && [items[1].body.content, items[1].body.partial], ["part", true]);
     assert.equal(service.model.stopped(), 1);
   });
@@ -166,7 +166,7 @@ eachDatabase((databases) => {
       const { started, text: answer } = await service.ask("add");
       assert.equal(answer, "sorry");
       assert.deepEqual(await service.database.query("select 1 from tasks"), []);
-      const items = await service.runs.listItems(service.caller, started.threadId, {});
+      const items = await service.threads.listItems(service.caller, started.threadId, {});
       const results = items.filter((item) => item.kind === "result");
       assert.deepEqual(
         results.map(({ body }) => [body.isError, body.outcome]),

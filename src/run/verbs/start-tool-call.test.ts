@@ -43,8 +43,8 @@ anyDatabase((databases) => {
     assert.equal(service.model.requests.length, 0);
     const run = await service.runs.get(service.caller, started.runId);
     assert.equal(run.agent, "tool:calculate");
-    assert.equal((await service.runs.getThread(service.caller, started.threadId)).hidden, true);
-    const items = await service.runs.listItems(service.caller, started.threadId, {});
+    assert.equal((await service.threads.getThread(service.caller, started.threadId)).hidden, true);
+    const items = await service.threads.listItems(service.caller, started.threadId, {});
     assert.deepEqual(
       items.map(({ kind, step, index }) => [kind, step, index]),
       [
@@ -80,8 +80,8 @@ anyDatabase((databases) => {
     const waits = await call(service, { tool: "add_task", arguments: '{"title":"Milk"}' });
     assert.equal(waits.last.type === "run-wait" && waits.last.reason, "approval");
     assert.deepEqual(await titles(service), []);
-    const [question] = await service.runs.questions(service.caller, waits.started.runId);
-    await service.runs.decide(service.caller, waits.started.runId, {
+    const [question] = await service.approvals.questions(service.caller, waits.started.runId);
+    await service.approvals.decide(service.caller, waits.started.runId, {
       questionId: question!.id,
       input: { decision: "allow", argumentsHash: question!.body.argumentsHash! },
     });
@@ -138,8 +138,8 @@ anyDatabase((databases) => {
       status: 409,
       code: "run_not_live",
     });
-    const [question] = (await service.runs.questions(service.caller)) as [ItemOf<"question">];
-    await service.runs.decide(service.caller, waits.started.runId, {
+    const [question] = (await service.approvals.questions(service.caller)) as [ItemOf<"question">];
+    await service.approvals.decide(service.caller, waits.started.runId, {
       questionId: question.id,
       input: { decision: "deny", text: "no milk" },
     });

@@ -47,7 +47,7 @@ eachRunDatabase(({ database, start }) => {
       waiting.questions.map(({ body }) => body.reason),
       ["approval"],
     );
-    await service.runs.decide(service.caller, started.runId, {
+    await service.approvals.decide(service.caller, started.runId, {
       questionId: waiting.questions[0]!.id,
       input: { decision: "allow" },
     });

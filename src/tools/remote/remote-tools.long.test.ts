@@ -182,7 +182,7 @@ eachDatabase((databases) => {
     const { started, result } = await call(service, "asks");
     assert.equal(result?.content, "from our model");
     assert.equal(service.model.requests[0]?.messages.at(-1)?.content, "which?");
-    const items = await service.runs.listItems(service.caller, started.threadId, {});
+    const items = await service.threads.listItems(service.caller, started.threadId, {});
     assert.deepEqual(
       items.flatMap((item) => (item.kind === "message" ? [item.step] : [])),
       ["0.0/1"],
@@ -210,8 +210,8 @@ eachDatabase((databases) => {
     const service = await start(use(url));
     const { started, last } = await call(service, "asking");
     assert.equal(last.type === "run-wait" && last.reason, "question");
-    const [question] = await service.runs.questions(service.caller, started.runId);
-    await service.runs.decide(service.caller, started.runId, {
+    const [question] = await service.approvals.questions(service.caller, started.runId);
+    await service.approvals.decide(service.caller, started.runId, {
       questionId: question!.id,
       input: { decision: "answer", text: "b" },
     });

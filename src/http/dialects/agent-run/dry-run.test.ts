@@ -42,7 +42,7 @@ anyDatabase((databases) => {
   ): Promise<AgentRunAnswer> {
     const more = chosen === undefined ? {} : { arguments: JSON.stringify(chosen) };
     const input = { decision: "answer" as const, text, ...more };
-    await agent.runs.decide(agent.caller, runId, { questionId: questions![0]!.id, input });
+    await agent.approvals.decide(agent.caller, runId, { questionId: questions![0]!.id, input });
     await until(async () => (await agent.runs.get(agent.caller, runId)).endedAt !== null);
     return (await (await fetch(`${agent.url}/agent/run/${runId}`)).json()) as AgentRunAnswer;
   }

@@ -88,9 +88,11 @@ export const listTaigaRuns = endpoint({
   summary: "List your latest runs in Taiga, newest first",
   description: "A run without a session of its own is kept for some days.",
   answers: { 200: listOf(taigaRunSchema) },
-  async handle({ caller, services: { runs } }) {
+  async handle({ caller, services: { runs, threads } }) {
     const found = await runs.list(caller, { agent: agentId, isRoot: true, limit: mostRuns });
-    const titles = await Promise.all(found.map(async ({ threadId }) => (await runs.getThread(caller, threadId)).title));
+    const titles = await Promise.all(
+      found.map(async ({ threadId }) => (await threads.getThread(caller, threadId)).title),
+    );
     return {
       data: found.map(({ id, status, createdAt }, at): TaigaRun => ({ id, title: titles[at]!, status, createdAt })),
     };

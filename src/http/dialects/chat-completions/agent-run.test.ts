@@ -101,7 +101,7 @@ test("an agent answers with a durable run, which the headers name", async () => 
   const run = await server.runs.get(server.caller, response.headers.get("x-colloquy-run") ?? "");
   assert.equal(run.status, "done");
   assert.equal(run.threadId, response.headers.get("x-colloquy-thread"));
-  assert.equal((await server.runs.getThread(server.caller, run.threadId)).hidden, true);
+  assert.equal((await server.threads.getThread(server.caller, run.threadId)).hidden, true);
 });
 
 test("a stream tells the server's tools as reasoning, never as calls", async () => {

@@ -91,7 +91,7 @@ for (const stream of [false, true]) {
     if (!stream) assert.equal(answer.headers.get("x-colloquy-status"), "waiting");
     const { run, questionId } = placeIn(answer.content);
     assert.equal(run, answer.headers.get("x-colloquy-run"));
-    await server.runs.decide(server.caller, run, { questionId, input: { decision: "allow" } });
+    await server.approvals.decide(server.caller, run, { questionId, input: { decision: "allow" } });
     await ended(run);
   });
 
@@ -100,7 +100,7 @@ for (const stream of [false, true]) {
     assert.match(answer.content, /2 steps are used up\.\nAnswer \(continue, stop\)/);
     assert.equal(answer.finish, "stop");
     const { run, questionId } = placeIn(answer.content);
-    await server.runs.decide(server.caller, run, { questionId, input: { decision: "stop" } });
+    await server.approvals.decide(server.caller, run, { questionId, input: { decision: "stop" } });
   });
 
   test(`a session whose run waits is told so at once, again and again (${how})`, async () => {
@@ -114,7 +114,7 @@ for (const stream of [false, true]) {
       assert.equal(answer.headers.get("x-colloquy-run"), run);
     }
     assert.deepEqual(await server.database.query("select 1 from pending"), []);
-    await server.runs.decide(server.caller, run, { questionId, input: { decision: "deny" } });
+    await server.approvals.decide(server.caller, run, { questionId, input: { decision: "deny" } });
     await ended(run);
     assert.equal((await ask("hello", session)).content, "You said hello");
   });
@@ -129,7 +129,7 @@ test('metadata.on_limit: "stop" makes the limit an error', async () => {
 test("the same Idempotency-Key after a stop at a limit is told of both", async () => {
   const headers = { "idempotency-key": "stopped" };
   const { run, questionId } = placeIn((await ask("again", { headers })).content);
-  await server.runs.decide(server.caller, run, { questionId, input: { decision: "stop" } });
+  await server.approvals.decide(server.caller, run, { questionId, input: { decision: "stop" } });
   const { error } = await ask("again", { headers });
   assert.equal(error?.code, "run_cancelled");
   assert.match(error.message, /was cancelled: .*2 steps are used up/);
@@ -140,7 +140,7 @@ test("the same Idempotency-Key after the decision answers with the whole of it",
   const first = await ask("task Coffee", { headers });
   const { run, questionId } = placeIn(first.content);
   assert.match((await ask("task Coffee", { headers })).content, /This run waits for a person/);
-  await server.runs.decide(server.caller, run, { questionId, input: { decision: "allow" } });
+  await server.approvals.decide(server.caller, run, { questionId, input: { decision: "allow" } });
   const last = await ask("task Coffee", { headers });
   assert.equal(last.content, "One moment.\n\nIt is on your list.");
   assert.equal(last.headers.get("x-colloquy-status"), "done");
@@ -159,6 +159,6 @@ test("a message queued behind a run that then waits hears of it", async () => {
   const queued = await second;
   assert.match(queued.content, /^Your message is queued, as run [0-9a-f-]{36}, behind another one\.\nThis run waits/);
   assert.equal(queued.headers.get("x-colloquy-status"), "waiting");
-  await server.runs.decide(server.caller, run, { questionId, input: { decision: "allow" } });
+  await server.approvals.decide(server.caller, run, { questionId, input: { decision: "allow" } });
   await ended(queued.headers.get("x-colloquy-run")!);
 });

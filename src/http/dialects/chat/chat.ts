@@ -57,7 +57,7 @@ export const resumeChat = endpoint({
   },
   async handle(call) {
     const { caller, services, params, reply, streams } = call;
-    const threadId = await services.runs.findThread(caller, params.id);
+    const threadId = await services.threads.findThread(caller, params.id);
     const runs = threadId === undefined ? [] : await services.runs.list(caller, { threadId });
     // Those after it wait for its end.
     const run = runs.findLast(({ status }) => !isEnded(status));

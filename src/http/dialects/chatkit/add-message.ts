@@ -22,7 +22,7 @@ export async function createThread(
   { params, metadata }: RequestOf<"threads.create">,
 ): Promise<ChatKitStream> {
   const started = await start(call, {}, { input: params.input, metadata });
-  const thread = await call.services.runs.getThread(call.caller, started.threadId);
+  const thread = await call.services.threads.getThread(call.caller, started.threadId);
   return { first: [{ type: "thread.created", thread: shownThread(thread) }], run: { ...started, beginning: true } };
 }
 
@@ -31,7 +31,7 @@ export async function addUserMessage(
   { params, metadata }: RequestOf<"threads.add_user_message">,
 ): Promise<ChatKitStream> {
   const { services, caller } = call;
-  const thread = await services.runs.getThread(caller, threadIdFrom(params.thread_id));
+  const thread = await services.threads.getThread(caller, threadIdFrom(params.thread_id));
   const [live] = await services.runs.list(caller, { threadId: thread.id, status: "waiting", limit: 1 });
   const id = newId();
   const started = await start(call, thread, {
@@ -57,7 +57,7 @@ async function noticeOf(
   live: RunRecord,
   { runId }: RunStart,
 ): Promise<StreamEvent> {
-  const questions = await services.runs.questions(caller, live.id);
+  const questions = await services.approvals.questions(caller, live.id);
   const waiting = waitingText({ run: live.id, questions, reason: live.waitReason ?? "" });
   const message = `Your message is queued, as run ${runId}, behind another one.\n${waiting}`;
   return { type: "notice", level: "info", title: "The run waits", message };
@@ -121,7 +121,7 @@ export async function retryAfterItem(
   { params, metadata }: RequestOf<"threads.retry_after_item">,
 ): Promise<ChatKitStream> {
   const { services, caller, request } = call;
-  const thread = await services.runs.getThread(caller, threadIdFrom(params.thread_id));
+  const thread = await services.threads.getThread(caller, threadIdFrom(params.thread_id));
   const message = await userMessage(call, thread, params.item_id);
   const started = await services.runs.start(caller, {
     agent: agentFor(call, metadata.agent ?? message.to, thread.agent),

@@ -121,20 +121,20 @@ async function answerAtOnce(call: EndpointCall, { type, params }: PlainRequest):
     };
   }
   const threadId = threadIdFrom(params.thread_id);
-  const thread = await services.runs.getThread(caller, threadId);
+  const thread = await services.threads.getThread(caller, threadId);
   switch (type) {
     case "threads.get_by_id":
       return shownThread(thread, await listItems(call, thread, { order: "asc" }));
     case "threads.update":
-      return shownThread(await services.runs.renameThread(caller, threadId, params.title));
+      return shownThread(await services.threads.renameThread(caller, threadId, params.title));
     case "threads.delete":
-      await services.runs.deleteThread(caller, threadId);
+      await services.threads.deleteThread(caller, threadId);
       return {};
     case "items.list":
       return await listItems(call, thread, params);
     case "items.feedback": {
       const itemIds = (await findItems(call, thread, params.item_ids)).map(({ item }) => item.id);
-      await services.runs.rate(caller, threadId, { itemIds, kind: params.kind });
+      await services.threads.rate(caller, threadId, { itemIds, kind: params.kind });
       return {};
     }
   }
@@ -145,7 +145,7 @@ async function act(
   { services, caller }: EndpointCall,
   { params }: RequestOf<"threads.custom_action" | "threads.sync_custom_action">,
 ): Promise<string> {
-  const { id } = await services.runs.getThread(caller, threadIdFrom(params.thread_id));
+  const { id } = await services.threads.getThread(caller, threadIdFrom(params.thread_id));
   if (params.action.type !== "colloquy.cancel")
     throw new InvalidInput(
       `params.action.type: action ${params.action.type.slice(0, 100)} not found; the only action is colloquy.cancel`,

@@ -16,13 +16,13 @@ export async function addClientToolOutput(
   { params }: RequestOf<"threads.add_client_tool_output">,
 ): Promise<ChatKitStream> {
   const { services, caller } = call;
-  const thread = await services.runs.getThread(caller, threadIdFrom(params.thread_id));
+  const thread = await services.threads.getThread(caller, threadIdFrom(params.thread_id));
   const content = typeof params.result === "string" ? params.result : (JSON.stringify(params.result) ?? "null");
   const asked = await clientCallFor(call, thread, { content, callId: params.call_id });
   const started = await services.runs.bringResults(caller, [{ callId: callIdOf(asked.id), content }]);
   const run = await services.runs.get(caller, started.runId);
   if (run.status === "waiting" && run.waitReason === "client") {
-    const next = await pendingCall(call, await services.runs.getThread(caller, thread.id));
+    const next = await pendingCall(call, await services.threads.getThread(caller, thread.id));
     return { first: [streamOptions, ...(next ? [{ type: "thread.item.done" as const, item: next.shown }] : [])] };
   }
   return await goOn(call, started);
@@ -59,7 +59,7 @@ export async function addStructuredInput(
   { params }: RequestOf<"threads.add_structured_input">,
 ): Promise<ChatKitStream> {
   const { services, caller } = call;
-  const thread = await services.runs.getThread(caller, threadIdFrom(params.thread_id));
+  const thread = await services.threads.getThread(caller, threadIdFrom(params.thread_id));
   const { item, shown } = await findItem(call, thread, params.item_id);
   if (item.kind !== "question" || shown.type !== "structured_input" || item.runId === null)
     throw new InvalidInput(`params.item_id: ${params.item_id} is no structured input`, { param: "params.item_id" });
@@ -69,9 +69,9 @@ export async function addStructuredInput(
   const cursor = { seq: thread.lastSeq, live: [] };
   if (shown.inputs[0]?.answer?.values[0] === input.decision)
     return await goOn(call, { runId: item.runId, threadId: thread.id, cursor: { seq: item.seq, live: [] } });
-  const run = await services.runs.decide(caller, item.runId, { questionId: item.id, input });
+  const run = await services.approvals.decide(caller, item.runId, { questionId: item.id, input });
   if (run.status !== "waiting") return await goOn(call, { runId: run.id, threadId: thread.id, cursor });
-  const answered = await findItem(call, await services.runs.getThread(caller, thread.id), shown.id);
+  const answered = await findItem(call, await services.threads.getThread(caller, thread.id), shown.id);
   return { first: [streamOptions, { type: "thread.item.replaced", item: answered.shown }] };
 }
 
@@ -98,7 +98,7 @@ async function goOn(
   const { first } = await services.runs.placeOf(caller, runId);
   const known: Item[] = [];
   for (let after = first - 1; after < cursor.seq;) {
-    const page = await services.runs.listItems(caller, threadId, { after, before: cursor.seq + 1 });
+    const page = await services.threads.listItems(caller, threadId, { after, before: cursor.seq + 1 });
     if (page.length === 0) break;
     known.push(...page.filter((item) => item.runId === runId));
     after = page.at(-1)!.seq;

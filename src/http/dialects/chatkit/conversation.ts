@@ -59,7 +59,7 @@ export const conversationItems = endpoint({
   answers: { 200: z.object({ data: z.array(messageSchema), has_more: z.boolean() }) },
   async handle(call) {
     const { services, caller, params, query } = call;
-    const thread = await services.runs.getThread(caller, await threadOf(call, params.id, query.user_id));
+    const thread = await services.threads.getThread(caller, await threadOf(call, params.id, query.user_id));
     const { data, has_more } = await pageOf(messagesBackwards(call, thread), { ...query, order: "asc" });
     return { data, has_more };
   },
@@ -87,7 +87,7 @@ async function newNumber({ services, caller }: EndpointCall, label: string, key:
   }
   for (;;) {
     const number = randomInt(1, largestNumber);
-    if ((await services.runs.findThread(caller, sessionKey(number, label))) === undefined) return number;
+    if ((await services.threads.findThread(caller, sessionKey(number, label))) === undefined) return number;
   }
 }
 
@@ -98,15 +98,15 @@ async function threadOf(call: EndpointCall, id: string, user: string | undefined
   const unknown = new NotFound(`Conversation ${id} not found.`, { code: "conversation_not_found" });
   if (id.startsWith("thr_") || isId(id)) {
     const threadId = threadIdFrom(id);
-    const [session] = label === "" ? [] : await services.runs.findSessions(caller, { prefix: keyPrefix, threadId });
+    const [session] = label === "" ? [] : await services.threads.findSessions(caller, { prefix: keyPrefix, threadId });
     if (label !== "" && session?.key.split(":").slice(2).join(":") !== label) throw unknown;
     return threadId;
   }
   if (!/^[1-9]\d{0,15}$/.test(id))
     throw new InvalidInput("The conversation's id must be a whole number or a thread's id.", { param: "id" });
-  const named = await services.runs.findThread(caller, sessionKey(+id, label));
+  const named = await services.threads.findThread(caller, sessionKey(+id, label));
   if (named !== undefined) return named;
-  const found = user === undefined ? await services.runs.findSessions(caller, { prefix: sessionKey(+id, "") }) : [];
+  const found = user === undefined ? await services.threads.findSessions(caller, { prefix: sessionKey(+id, "") }) : [];
   if (found.length > 1)
     throw new Conflict(`Several users have a conversation ${id}; say which by ?user_id=.`, { code: "which_user" });
   if (!found[0]) throw unknown;

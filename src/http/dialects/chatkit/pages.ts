@@ -62,7 +62,7 @@ export async function listThreads(
 ): Promise<{ readonly threads: readonly ThreadRecord[]; readonly hasMore: boolean }> {
   const size = limit ?? pageSize;
   const bound = after === undefined ? {} : order === "asc" ? { after } : { before: after };
-  const threads = await services.runs.listThreads(caller, { ...bound, order, limit: size + 1 });
+  const threads = await services.threads.listThreads(caller, { ...bound, order, limit: size + 1 });
   return { threads: threads.slice(0, size), hasMore: threads.length > size };
 }
 

@@ -27,7 +27,7 @@ export async function* itemsBackwards(
   { id, lastSeq }: ThreadRecord,
 ): AsyncGenerator<Item> {
   for (let before = lastSeq + 1; before > 1;) {
-    const page = await services.runs.listItems(caller, id, { before, limit: pageItems, order: "desc" });
+    const page = await services.threads.listItems(caller, id, { before, limit: pageItems, order: "desc" });
     if (page.length === 0) return;
     yield* page;
     before = page.at(-1)!.seq;

@@ -62,11 +62,11 @@ function lastAsked(): Extract<ModelMessage, { role: "user" }>["content"] {
 
 test("an answer of a model that takes no pictures says that it saw none, in its item and in the header of a direct one", async () => {
   const [photo] = (await upload(["photo.png", png])).json.data!;
-  const thread = await server.runs.createThread(server.caller, {});
+  const thread = await server.threads.createThread(server.caller, {});
   const body = json({ agent: "reader", message: { content: "look", files: [photo!.id] } });
   const started = await send("POST", `/api/threads/${thread.id}/runs`, body);
   await (await fetch(`${server.url}/api/runs/${started.json.id}/events`)).text();
-  const items = await server.runs.listItems(server.caller, thread.id, {});
+  const items = await server.threads.listItems(server.caller, thread.id, {});
   const answer = items.findLast((item): item is Extract<Item, { kind: "message" }> => item.kind === "message")!;
   assert.deepEqual([answer.body.content, answer.body.unseenPictures], ["I see none", 1]);
 
@@ -84,7 +84,7 @@ test("what a file holds is known once it is there, and told to the model with th
   const [csv, photo] = sales.json.data!;
   assert.deepEqual([csv!.name, csv!.state, csv!.metadata!["headers"]], ["sales.csv", "ready", ["customer", "amount"]]);
 
-  const thread = await server.runs.createThread(server.caller, {});
+  const thread = await server.threads.createThread(server.caller, {});
   const started = await send(
     "POST",
     `/api/threads/${thread.id}/runs`,
@@ -104,7 +104,7 @@ test("what a file holds is known once it is there, and told to the model with th
     asked.filter(({ type }) => type === "image"),
     [{ type: "image", name: "photo.png", url: `data:image/png;base64,${png.toString("base64")}` }],
   );
-  const items = await server.runs.listItems(server.caller, thread.id, {});
+  const items = await server.threads.listItems(server.caller, thread.id, {});
   const message = items[0] as Extract<Item, { kind: "message" }>;
   assert.deepEqual(message.body.content, "look");
   assert.deepEqual(
@@ -140,7 +140,7 @@ test("a large file comes in pieces, and goes on where it was broken off", async 
     "wrong_offset",
   ]);
   assert.equal((await send("GET", path)).json.offset, 100_000);
-  const thread = await server.runs.createThread(server.caller, {});
+  const thread = await server.threads.createThread(server.caller, {});
   const early = await send(
     "POST",
     `/api/threads/${thread.id}/runs`,

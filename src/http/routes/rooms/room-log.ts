@@ -28,8 +28,8 @@ export const listRoomMessages = endpoint({
   params: idParams,
   query: itemPageQuery,
   answers: { 200: itemPageSchema },
-  async handle({ params, query, caller, services: { rooms, runs } }) {
-    return readItemPage(runs, await rooms.ownerOf(caller, params.id), params.id, query);
+  async handle({ params, query, caller, services: { rooms, threads } }) {
+    return readItemPage(threads, await rooms.ownerOf(caller, params.id), params.id, query);
   },
 });
 
@@ -49,10 +49,10 @@ export const exportRoom = endpoint({
       },
     },
   },
-  async handle({ params, query: { format }, caller, reply, services: { rooms, runs } }) {
+  async handle({ params, query: { format }, caller, reply, services: { rooms, threads } }) {
     const owner = await rooms.ownerOf(caller, params.id);
-    const thread = await runs.getThread(owner, params.id);
-    const items = await runs.listBranch(owner, params.id, { most: mostExported });
+    const thread = await threads.getThread(owner, params.id);
+    const items = await threads.listBranch(owner, params.id, { most: mostExported });
     reply
       .header("content-disposition", `attachment; filename="room.${format === "json" ? "json" : "md"}"`)
       .header("content-type", format === "json" ? "application/json; charset=utf-8" : "text/markdown; charset=utf-8");

@@ -13,7 +13,7 @@ export const listQuestions = endpoint({
   summary: "List what your runs wait for, oldest first",
   answers: { 200: listOf(questionSchema) },
   async handle({ caller, services }) {
-    return { data: (await services.runs.questions(caller)).map(publicQuestion) };
+    return { data: (await services.approvals.questions(caller)).map(publicQuestion) };
   },
 });
 
@@ -25,7 +25,7 @@ export const listQuestionsOfRun = endpoint({
   answers: { 200: listOf(questionSchema) },
   async handle({ params, caller, services }) {
     await services.runs.get(caller, params.id);
-    return { data: (await services.runs.questions(caller, params.id)).map(publicQuestion) };
+    return { data: (await services.approvals.questions(caller, params.id)).map(publicQuestion) };
   },
 });
 
@@ -40,7 +40,7 @@ export const decide = endpoint({
   body: decisionInputSchema,
   answers: { 200: runSchema },
   async handle({ params, body, caller, services }) {
-    return publicRun(await services.runs.decide(caller, params.id, { questionId: params.item, input: body }));
+    return publicRun(await services.approvals.decide(caller, params.id, { questionId: params.item, input: body }));
   },
 });
 
@@ -62,7 +62,7 @@ export const listGrants = endpoint({
   summary: "List what you have allowed for always",
   answers: { 200: listOf(grantSchema) },
   async handle({ caller, services }) {
-    return { data: await services.runs.grants(caller) };
+    return { data: await services.approvals.grants(caller) };
   },
 });
 
@@ -74,7 +74,7 @@ export const removeGrant = endpoint({
   params: idParams,
   answers: { 204: z.null() },
   async handle({ params, caller, reply, services }) {
-    await services.runs.removeGrant(caller, params.id);
+    await services.approvals.removeGrant(caller, params.id);
     reply.code(204);
   },
 });

@@ -96,7 +96,7 @@ export const getRun = endpoint({
   answers: { 200: seenRunSchema },
   async handle({ params, caller, services }): Promise<RunWithQuestions> {
     const run = await services.runs.get(caller, params.id);
-    const questions = run.status === "waiting" ? await services.runs.questions(caller, run.id) : [];
+    const questions = run.status === "waiting" ? await services.approvals.questions(caller, run.id) : [];
     return { ...publicRun(run), questions: questions.map(publicQuestion) };
   },
 });

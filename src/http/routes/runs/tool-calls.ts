@@ -48,7 +48,7 @@ export const callTool = endpoint({
       return { run, result: { content, isError, data, sources, untrusted } };
     }
     reply.code(202);
-    const questions = await services.runs.questions(caller, started.runId);
+    const questions = await services.approvals.questions(caller, started.runId);
     return { run, questions: questions.map(publicQuestion) };
   },
 });

@@ -23,7 +23,7 @@ export const listBranch = endpoint({
   }),
   answers: { 200: z.object({ data: z.array(itemSchema), whole: z.boolean() }) },
   async handle({ params, query: { leaf, limit }, caller, services }) {
-    const items = await services.runs.listBranch(caller, params.id, { most: limit, ...(leaf && { leaf }) });
+    const items = await services.threads.listBranch(caller, params.id, { most: limit, ...(leaf && { leaf }) });
     return { data: items.map(publicItem), whole: isWhole(items) };
   },
 });
@@ -40,7 +40,7 @@ export const forkThread = endpoint({
     const { item, title } = body ?? {};
     const at = { ...(item && { itemId: item }), ...(title !== undefined && { title }) };
     reply.code(201);
-    return publicThread(await services.runs.forkThread(caller, params.id, at));
+    return publicThread(await services.threads.forkThread(caller, params.id, at));
   },
 });
 
@@ -61,8 +61,8 @@ export const exportThread = endpoint({
     },
   },
   async handle({ params, query: { format }, caller, reply, services }) {
-    const thread = await services.runs.getThread(caller, params.id);
-    const items = await services.runs.listBranch(caller, params.id, { most: mostExported });
+    const thread = await services.threads.getThread(caller, params.id);
+    const items = await services.threads.listBranch(caller, params.id, { most: mostExported });
     const file = `${fileName(thread.title)}.${format === "json" ? "json" : "md"}`;
     reply
       .header("x-colloquy-whole", String(isWhole(items)))

@@ -27,7 +27,7 @@ export const followThread = endpoint({
   answers: { 200: events },
   async handle(call) {
     const from = cursorOf(call, call.query.cursor);
-    const { id, lastSeq } = await call.services.runs.getThread(call.caller, call.params.id);
+    const { id, lastSeq } = await call.services.threads.getThread(call.caller, call.params.id);
     refuseAhead(from, lastSeq);
     tellEvents(call, { threadId: id }, from);
   },

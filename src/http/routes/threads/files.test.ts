@@ -202,7 +202,7 @@ test("a session's files are found by its name; an upload begins it", async () =>
   const put = await fetch(`${url}/api/files/data.json`, { method: "PUT", headers, body: '{"a":1}' });
   assert.equal(put.status, 201);
   assert.equal(await (await fetch(`${url}/api/files/data.json`, { headers })).text(), '{"a":1}');
-  const threadId = await backend.runs.findThread(backend.caller, "my session");
+  const threadId = await backend.threads.findThread(backend.caller, "my session");
   assert.equal((await client().files.list(threadId!)).data[0]?.path, "data.json");
   assert.equal((await fetch(`${url}/api/files/data.json`, { method: "DELETE", headers })).status, 204);
   assert.equal((await fetch(`${url}/api/files`)).status, 400);

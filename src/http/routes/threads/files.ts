@@ -169,13 +169,13 @@ function fileRoutes(
 
 /** The thread whose files are meant. `make`: a session that is new is begun. Throws NotFound for what is not the caller's. */
 async function threadOf({ params, caller, request, services }: FileCall, { make = false } = {}): Promise<string> {
-  const { runs } = services;
-  if (params.id !== undefined) return runs.threadOfFiles(caller, params.id);
+  const { threads } = services;
+  if (params.id !== undefined) return threads.threadOfFiles(caller, params.id);
   const session = sessionNameOf(request);
   if (session === undefined) throw new InvalidInput("Name the session: x-session-id.", { param: "x-session-id" });
-  const found = await runs.findThread(caller, session);
-  if (found !== undefined) return runs.threadOfFiles(caller, found);
-  if (make) return (await runs.createSession(caller, { id: session })).threadId;
+  const found = await threads.findThread(caller, session);
+  if (found !== undefined) return threads.threadOfFiles(caller, found);
+  if (make) return (await threads.createSession(caller, { id: session })).threadId;
   throw new NotFound(`Session ${JSON.stringify(session)} not found.`, { code: "thread_not_found" });
 }
 
@@ -185,7 +185,7 @@ async function keepsThread(
   threadId: string,
 ): Promise<void> {
   try {
-    await services.runs.noteFiles(caller, threadId);
+    await services.threads.noteFiles(caller, threadId);
   } catch (error) {
     if (error instanceof NotFound) await services.workspaces.remove(threadId);
     throw error;

@@ -93,7 +93,7 @@ test("a run is accepted, followed to its end, and its items are there", async ()
     (await client.items(started.threadId, { after: 1, before: 4 })).map(({ seq }) => seq),
     [2, 3],
   );
-  const stored = await server.runs.listItems(server.caller, started.threadId, {});
+  const stored = await server.threads.listItems(server.caller, started.threadId, {});
   assert.match(JSON.stringify(stored), /SECRET-OPAQUE/);
   assert.doesNotMatch(JSON.stringify([seen, items]), /SECRET/);
 });
@@ -250,8 +250,8 @@ test("who follows a run without a cursor begins at its first item, however long 
         from.push(cursor.seq);
         return server.runs.follow(target, cursor, sink);
       },
-      listItems: () => assert.fail("the thread is read"),
     },
+    threads: { ...server.threads, listItems: () => assert.fail("the thread is read") },
   });
   const watching = createClient({ url: watched.url });
   const whole = await all(watching.follow(second.id));

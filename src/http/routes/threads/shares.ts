@@ -29,9 +29,9 @@ export const shareThread = endpoint({
     .strictObject({ days: z.number().positive().max(3650).optional().describe("Absent: until it is withdrawn") })
     .nullish(),
   answers: { 201: madeShareSchema },
-  async handle({ params, body, caller, reply, services: { runs, shares } }): Promise<MadeShare> {
+  async handle({ params, body, caller, reply, services: { threads, shares } }): Promise<MadeShare> {
     const { days } = body ?? {};
-    const { id: threadId, leaf } = await runs.getThread(caller, params.id);
+    const { id: threadId, leaf } = await threads.getThread(caller, params.id);
     if (leaf === null) throw new Conflict("The thread is empty: there is nothing to share.", { code: "thread_empty" });
     const { share, token } = await shares.create({
       userId: caller.userId,
@@ -50,8 +50,8 @@ export const listShares = endpoint({
   summary: "List the links to a thread",
   params: idParams,
   answers: { 200: listOf(shareSchema) },
-  async handle({ params, caller, services: { runs, shares } }) {
-    await runs.getThread(caller, params.id);
+  async handle({ params, caller, services: { threads, shares } }) {
+    await threads.getThread(caller, params.id);
     return { data: (await shares.list(caller.userId, params.id)).map(view) };
   },
 });
@@ -92,11 +92,11 @@ export const readShared = endpoint({
   open: () => true,
   params: z.object({ id: z.string().max(100) }),
   answers: { 200: sharedSchema },
-  async handle({ params, reply, services: { runs, shares } }): Promise<SharedView> {
+  async handle({ params, reply, services: { threads, shares } }): Promise<SharedView> {
     const share = await shares.find(params.id);
     if (!share) throw new NotFound("Link not found. It may have been revoked.", { code: "share_not_found" });
     const { userId, threadId, leaf, title, createdAt } = share;
-    const items = await runs.listBranch({ userId }, threadId, { leaf, most: mostShown });
+    const items = await threads.listBranch({ userId }, threadId, { leaf, most: mostShown });
     reply.header("cache-control", "no-store").header("referrer-policy", "no-referrer");
     return {
       title,

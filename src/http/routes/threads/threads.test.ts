@@ -28,7 +28,7 @@ async function ask(input: Pick<StartInput, "threadId" | "instead"> & { readonly 
     message: { content },
   });
   await (await fetch(`${server.url}/api/runs/${runId}/events`)).text();
-  const items = await server.runs.listItems(server.caller, threadId, {});
+  const items = await server.threads.listItems(server.caller, threadId, {});
   const own = items.filter((item) => item.kind === "message" && item.runId === runId);
   const [asked, answered] = own.map((item) => ({
     id: item.id,
@@ -38,7 +38,7 @@ async function ask(input: Pick<StartInput, "threadId" | "instead"> & { readonly 
 }
 
 test("a thread gets another title", async () => {
-  const thread = await server.runs.createThread(server.caller, { title: "old" });
+  const thread = await server.threads.createThread(server.caller, { title: "old" });
   const rename = (id: string, body: object) =>
     fetch(`${server.url}/api/threads/${id}`, {
       method: "PATCH",
@@ -48,7 +48,7 @@ test("a thread gets another title", async () => {
   const renamed = await rename(thread.id, { title: "new" });
   assert.equal(renamed.status, 200);
   assert.equal(((await renamed.json()) as { title: string }).title, "new");
-  assert.equal((await server.runs.getThread(server.caller, thread.id)).title, "new");
+  assert.equal((await server.threads.getThread(server.caller, thread.id)).title, "new");
   assert.equal((await rename(newId(), { title: "new" })).status, 404);
   assert.equal((await rename(thread.id, { title: 1 })).status, 400);
 });
@@ -56,7 +56,7 @@ test("a thread gets another title", async () => {
 test("items are read around one of them", async () => {
   const { threadId } = await ask({ content: "first" });
   for (const content of ["second", "third"]) await ask({ threadId, content });
-  const items = await server.runs.listItems(server.caller, threadId, {});
+  const items = await server.threads.listItems(server.caller, threadId, {});
   const around = async (id: string, more = "") => {
     const answer = await fetch(`${server.url}/api/threads/${threadId}/items?around=${id}${more}`);
     const { data = [], next } = (await answer.json()) as { data?: { seq: number }[]; next?: number };
@@ -85,7 +85,8 @@ test("the last used come first, page by page; an archived one has a list of its 
     return (await response.json()) as { readonly data: readonly { readonly id: string }[] };
   };
   const made = [];
-  for (const title of ["one", "two", "three"]) made.push((await server.runs.createThread(server.caller, { title })).id);
+  for (const title of ["one", "two", "three"])
+    made.push((await server.threads.createThread(server.caller, { title })).id);
   await ask(`/api/threads/${made[0]}`, { title: "one, used" });
   const used = async (query: string) => (await ask(`/api/threads?sort=used&${query}`)).data.map(({ id }) => id);
   assert.deepEqual(await used("limit=2"), [made[0], made[2]]);
@@ -93,7 +94,7 @@ test("the last used come first, page by page; an archived one has a list of its 
   await ask(`/api/threads/${made[0]}`, { archived: true });
   assert.deepEqual(await used("limit=1"), [made[2]]);
   assert.deepEqual(await used("archived=true"), [made[0]]);
-  for (const id of made) await server.runs.deleteThread(server.caller, id);
+  for (const id of made) await server.threads.deleteThread(server.caller, id);
 });
 
 test("a message gets other words without a run", async () => {
@@ -108,7 +109,7 @@ test("a message gets other words without a run", async () => {
   const edited = await edit("uno");
   assert.equal(edited.status, 201);
   const { id } = (await edited.json()) as { id: string };
-  const branch = await server.runs.listBranch(server.caller, threadId);
+  const branch = await server.threads.listBranch(server.caller, threadId);
   assert.deepEqual([branch[0]!.id, branch.length], [id, 2]);
 });
 
@@ -134,9 +135,9 @@ test("everybody is told how the models do; a chain does as the first of its memb
 
 test("threads are listed in both orders, from a place on", async () => {
   const made = [];
-  for (const title of ["a", "b", "c"]) made.push((await server.runs.createThread(server.caller, { title })).id);
-  const list = async (page: Parameters<typeof server.runs.listThreads>[1]) =>
-    (await server.runs.listThreads(server.caller, page)).map(({ id }) => id);
+  for (const title of ["a", "b", "c"]) made.push((await server.threads.createThread(server.caller, { title })).id);
+  const list = async (page: Parameters<typeof server.threads.listThreads>[1]) =>
+    (await server.threads.listThreads(server.caller, page)).map(({ id }) => id);
   assert.deepEqual(await list({ limit: 2 }), [made[2], made[1]]);
   assert.deepEqual(await list({ before: made[2]!, limit: 1 }), [made[1]]);
   assert.deepEqual(await list({ after: made[0]!, order: "asc" }), [made[1], made[2]]);

@@ -25,7 +25,7 @@ export const createThread = endpoint({
   answers: { 201: threadSchema },
   async handle({ body, caller, reply, services }) {
     reply.code(201);
-    return publicThread(await services.runs.createThread(caller, body ?? {}));
+    return publicThread(await services.threads.createThread(caller, body ?? {}));
   },
 });
 
@@ -44,14 +44,14 @@ export const listThreads = endpoint({
     ...pageQuery,
   }),
   answers: { 200: listOf(listedThreadSchema) },
-  async handle({ query: { search, archived, sort, ...page }, caller, services: { runs } }) {
+  async handle({ query: { search, archived, sort, ...page }, caller, services: { threads } }) {
     if (search === undefined || search.trim() === "")
       return {
-        data: (await runs.listThreads(caller, { ...page, byUse: sort === "used", archived: archived === "true" })).map(
-          publicThread,
-        ),
+        data: (
+          await threads.listThreads(caller, { ...page, byUse: sort === "used", archived: archived === "true" })
+        ).map(publicThread),
       };
-    const found = await runs.searchThreads(caller, { text: search, ...(page.limit && { limit: page.limit }) });
+    const found = await threads.searchThreads(caller, { text: search, ...(page.limit && { limit: page.limit }) });
     return {
       data: found.map(({ thread, item }): ListedThread => ({
         ...publicThread(thread),
@@ -69,7 +69,7 @@ export const listPending = endpoint({
   params: idParams,
   answers: { 200: listOf(pendingSchema) },
   async handle({ params, caller, services }) {
-    const messages = await services.runs.pending(caller, params.id);
+    const messages = await services.threads.pending(caller, params.id);
     return { data: messages.map(({ isWhole, ...message }): PendingView => ({ ...message, whole: isWhole })) };
   },
 });
@@ -81,7 +81,7 @@ export const getThread = endpoint({
   params: idParams,
   answers: { 200: threadSchema },
   async handle({ params, caller, services }) {
-    return publicThread(await services.runs.getThread(caller, params.id));
+    return publicThread(await services.threads.getThread(caller, params.id));
   },
 });
 
@@ -105,12 +105,12 @@ export const changeThread = endpoint({
     })
     .refine((changes) => Object.keys(changes).length > 0, "must change something"),
   answers: { 200: threadSchema },
-  async handle({ params: { id }, body: { title, archived, leaf, outsideRead }, caller, services: { runs } }) {
-    if (leaf !== undefined) await runs.chooseBranch(caller, id, leaf);
-    if (outsideRead) await runs.readOutside(caller, id);
-    if (archived !== undefined) await runs.archiveThread(caller, id, archived);
+  async handle({ params: { id }, body: { title, archived, leaf, outsideRead }, caller, services: { threads } }) {
+    if (leaf !== undefined) await threads.chooseBranch(caller, id, leaf);
+    if (outsideRead) await threads.readOutside(caller, id);
+    if (archived !== undefined) await threads.archiveThread(caller, id, archived);
     return publicThread(
-      await (title === undefined ? runs.getThread(caller, id) : runs.renameThread(caller, id, title)),
+      await (title === undefined ? threads.getThread(caller, id) : threads.renameThread(caller, id, title)),
     );
   },
 });
@@ -130,7 +130,7 @@ export const editMessage = endpoint({
   }),
   answers: { 201: editedSchema },
   async handle({ params, body: { message, instead }, caller, reply, services }): Promise<EditedMessage> {
-    const { messageId, thread } = await services.runs.editMessage(caller, { threadId: params.id, message, instead });
+    const { messageId, thread } = await services.threads.editMessage(caller, { threadId: params.id, message, instead });
     reply.code(201);
     return { id: messageId, thread: publicThread(thread) };
   },
@@ -143,7 +143,7 @@ export const deleteThread = endpoint({
   params: idParams,
   answers: { 204: z.null() },
   async handle({ params, caller, reply, services }) {
-    await services.runs.deleteThread(caller, params.id);
+    await services.threads.deleteThread(caller, params.id);
     reply.code(204);
   },
 });
@@ -158,5 +158,5 @@ export const listItems = endpoint({
   params: idParams,
   query: itemPageQuery,
   answers: { 200: itemPageSchema },
-  handle: ({ params, query, caller, services: { runs } }) => readItemPage(runs, caller, params.id, query),
+  handle: ({ params, query, caller, services: { threads } }) => readItemPage(threads, caller, params.id, query),
 });
