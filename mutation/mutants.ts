@@ -136,7 +136,11 @@ function changesOf(node: Node, context: Context, source: string): Change[] {
     case "ThrowStatement":
       return parent?.type === "IfStatement" || isLast(node, context) ? [] : [put(";")];
     case "ReturnStatement":
-      return isNode(node["argument"]) && !isChanged(node["argument"], source) ? [put("return;")] : [];
+      return isNode(node["argument"]) &&
+        node["argument"]["name"] !== "undefined" &&
+        !isChanged(node["argument"], source)
+        ? [put("return;")]
+        : [];
     case "BreakStatement":
     case "ContinueStatement":
       return parent?.type === "IfStatement" ? [] : [put(";")];

@@ -55,6 +55,12 @@ test("repeats: as often as the limit, and not once more", () => {
   assert.equal(refused(read(), ["read"], 1), same("read", "once"));
 });
 
+test("repeats: what was looked at before is the same", () => {
+  const first = made("read", { isError: false });
+  assert.equal(refused(first, ["read"]), undefined);
+  assert.equal(refused([...first, ...made("read")], ["read"]), same("read", "2 times"));
+});
+
 test("repeats: those of one answer count together", () => {
   assert.equal(refused([], ["read", "read"]), undefined);
   assert.equal(refused([], ["read", "other", "read", "read"]), same("read", "2 times"));
@@ -126,6 +132,8 @@ test("repeats: ten in a row are too many, whatever they bring", () => {
   assert.equal(refused(times(8, poll), ["read", "read"], 3), undefined);
   assert.equal(refused(times(9, poll), ["read", "read"], 3), inARow("read", 10));
   assert.equal(refused([...times(10, poll), ...made("other")], ["read"]), undefined);
+  const mixed = times(6, () => [...poll(), ...made("other", { content: String(++count) })]);
+  assert.equal(refused([...mixed, ...poll()], ["read"]), undefined);
   assert.equal(refused(times(10, poll), ["other"]), undefined);
   assert.equal(refused(times(14, poll), ["read"], 15), undefined, "as many as the limit");
   assert.equal(refused(times(15, poll), ["read"], 15), inARow("read", 15));

@@ -36,7 +36,7 @@ eachDatabase((databases) => {
   });
 
   /** As far as the ledger looks at it. */
-  function workOf({ owner = run, signal = new AbortController().signal, query = database.query } = {}): RunWork {
+  function workOf({ owner = run, signal = AbortSignal.timeout(10_000), query = database.query } = {}): RunWork {
     return { owner, signal, runtime: { database: { ...database, query }, log: silentLog } } as unknown as RunWork;
   }
 
@@ -62,7 +62,7 @@ eachDatabase((databases) => {
         [of.runId, step, index, of.userId, is, itsKey, leftMs, JSON.stringify(what)],
       );
     const strange: [string, unknown] = ["done", { content: "of another call" }];
-    await insert(other, ["1", 0], newId(), strange);
+    await insert(other, ["1", 0], newId(), ["executing", { remembered: "of another run" }]);
     await insert(run, ["0", 0], newId(), strange);
     await insert(run, ["1", 1], newId(), strange);
     await insert(run, ["1", 0], key, [status, result]);
@@ -139,6 +139,11 @@ eachDatabase((databases) => {
         const row = await rowOf(key);
         assert.equal(row!.status, how === "execute" ? "executing" : status);
         if (how === "execute") assert.ok(isNear(row!.leftMs, tool.timeoutMs));
+        const rows = (await runRows(database)).ledger.filter((one) => one["key"] !== key);
+        assert.ok(
+          rows.every(({ until }) => Date.parse(String(until)) < Date.now()),
+          "those of others stay",
+        );
       }
   });
 
@@ -173,6 +178,18 @@ eachDatabase((databases) => {
     assert.ok(performance.now() - began >= 290);
   });
 
+  test("claim: what became of a write meanwhile counts once its time is over", async () => {
+    const key = await begun("executing", { leftMs: 50 });
+    const query = (async (text: string, values: unknown[]) => {
+      const rows = await database.query(text, values);
+      // By whoever made the attempt before, in time.
+      if (text.includes("from ledger"))
+        await database.query(`update ledger set status = 'done', result = '{"content": "late"}' where key = $1`, [key]);
+      return rows;
+    }) as Query;
+    assert.deepEqual(await claim({ query }), { how: "settled", result: { content: "late" } });
+  });
+
   test("claim: a sandbox dies with its process, and what it printed is told", async () => {
     const tool = toolOf({ scope: "sandbox" });
     const text = "Interrupted: its process ended before it did, files may be half written.\n";
@@ -205,17 +222,19 @@ eachDatabase((databases) => {
         assert.deepEqual(await runRows(database), before);
       }
     await database.query("update runs set status = 'running' where id = $1", [run.runId]);
-    for (const change of ["epoch = epoch + 1", "status = 'waiting'"]) {
+    for (const change of ["runs set epoch = epoch + 1", "runs set status = 'waiting'", "ledger set status = 'done'"]) {
       await database.query("delete from ledger");
       await begun("executing");
       // Between the question and the renewal.
       const ask = async () => {
-        await database.query(`update runs set ${change} where id = $1`, [run.runId]);
+        await database.query(`update ${change}`);
         return "not-done" as const;
       };
       await assert.rejects(claim({ ask }), LostRun);
       await database.query("update runs set epoch = 2, status = 'running' where id = $1", [run.runId]);
     }
+    await database.query("delete from ledger");
+    await begun("executing");
     await assert.rejects(
       claim({ ask: () => Promise.reject(new LostRun("r")) }),
       LostRun,
@@ -235,22 +254,30 @@ eachDatabase((databases) => {
   });
 
   test("claim: what took too long to be recorded is recorded anew before anything is sent", async (context) => {
-    let [clock, slow] = [0, ["insert into ledger", "update ledger", "update ledger"]];
-    const texts: string[] = [];
-    const query = (async (text: string, values: unknown[]) => {
-      texts.push(/insert into ledger|update ledger|select/.exec(text.replace(/^with r as \(select/, ""))![0]);
-      const rows = await database.query(text, values);
-      if (slow[0] === texts.at(-1)) {
-        slow = slow.slice(1);
-        clock += 2000;
-      }
-      return rows;
-    }) as Query;
+    let clock = 5000;
     context.mock.method(performance, "now", () => clock);
-    const claimed = await claim({ query });
-    assert.deepEqual(texts, ["insert into ledger", "select", "update ledger", "update ledger", "update ledger"]);
-    const [row] = (await runRows(database)).ledger;
-    assert.deepEqual(claimed, { how: "execute", key: row!["key"] });
+    const stopping = new AbortController();
+    /** Claims a write while some statements are slow; which were made. */
+    async function claimSlowly(slow: readonly string[], { stopAt = 99 } = {}) {
+      await database.query("delete from ledger");
+      const left = [...slow];
+      const texts: string[] = [];
+      const query = (async (text: string, values: unknown[]) => {
+        texts.push(/insert into ledger|update ledger|select/.exec(text.replace(/^with r as \(select/, ""))![0]);
+        const rows = await database.query(text, values);
+        if (left[0] === texts.at(-1)) clock += left.shift() ? 2000 : 0;
+        if (texts.length === stopAt) stopping.abort(new Error("stopped"));
+        return rows;
+      }) as Query;
+      const claimed = await claim({ query, signal: stopping.signal });
+      const [row] = (await runRows(database)).ledger;
+      assert.deepEqual(claimed, { how: "execute", key: row!["key"] });
+      return texts;
+    }
+    assert.deepEqual(await claimSlowly([]), ["insert into ledger"]);
+    const slow = ["insert into ledger", "update ledger", "update ledger"];
+    assert.deepEqual(await claimSlowly(slow), ["insert into ledger", "select", "update ledger", ...slow.slice(1)]);
+    await assert.rejects(claimSlowly(slow, { stopAt: 4 }), { message: "stopped" });
   });
 
   test("remember: what a tool must know later is kept with its call, while that is being done", async () => {
@@ -274,6 +301,9 @@ eachDatabase((databases) => {
       await isHeldBy((query) => claim({ query }));
       await isHeldBy((query) => rememberForWrite(workOf({ query }), call, { id: 7 }));
       await database.query("update ledger set status = 'unknown'");
-      await isHeldBy((query) => claim({ query, repeat: true }));
+      const renewing = (query: Query) =>
+        ((text: string, values: unknown[]) =>
+          (text.includes("update ledger") ? query : database.query)(text, values)) as Query;
+      await isHeldBy((query) => claim({ query: renewing(query), repeat: true }));
     });
 });

@@ -41,7 +41,7 @@ type WriteRow = {
   readonly key: string;
   readonly result: ToolResult | null;
   readonly remembered: unknown;
-  /** Until its time is over. */
+  /** Until its time is over; less than 0: since then. */
   readonly left_ms: number;
 };
 
@@ -95,7 +95,7 @@ function claim(
     );
     if (made && performance.now() - began < sendWithinMs) return "claimed";
     const [row] = await query<WriteRow>(
-      `select l.status, l.key, case when l.status in ('done', 'failed') then l.result end as result, l.result -> 'remembered' as remembered, greatest(0, extract(epoch from l.until - now()) * 1000)::integer as left_ms from ledger l
+      `select l.status, l.key, l.result, l.result -> 'remembered' as remembered, (extract(epoch from l.until - now()) * 1000)::integer as left_ms from ledger l
        join runs r on r.id = l.run_id where l.run_id = $1 and l.step = $2 and l.call_index = $3 and r.epoch = $4 and r.status = 'running'`,
       place,
     );
@@ -127,7 +127,7 @@ async function outcomeOf(
   const signal = AbortSignal.any([work.signal, AbortSignal.timeout(tool.timeoutMs)]);
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
+  signal.addEventListener("abort", abort);
   try {
     return await Promise.race([ask(signal), aborted]);
   } catch (error) {

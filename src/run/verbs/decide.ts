@@ -1,13 +1,12 @@
 import type { ArgumentPattern } from "../../protocol/agents/approval.ts";
 import type { RunRecord } from "../../protocol/threads/run-shapes.ts";
 import { type Caller, controllableRuns } from "../../protocol/base/callers.ts";
-import { Conflict, InvalidInput, messageOf, NotFound } from "../../protocol/base/errors.ts";
-import { inexactNumbers, parseExactly, toDoubles } from "../../protocol/base/exact-json.ts";
+import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
-import { decisions, type Item, type ItemOf, type NewItem } from "../../protocol/threads/items.ts";
+import type { Item, ItemOf, NewItem } from "../../protocol/threads/items.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { PlannedWrite, Query } from "../../protocol/agents/tools.ts";
-import type { JsonSchema } from "../../protocol/agents/models.ts";
+import { checkDecision } from "./check-decision.ts";
 import { checkModel } from "./check-model.ts";
 import { parseCall } from "../../tools/core/call-tool.ts";
 import type { Grant } from "../turn/approval.ts";
@@ -27,7 +26,6 @@ import {
   requeueRun,
   type LockedRun,
 } from "../lifecycle/locked-run.ts";
-import { schemaCheck } from "../text/json-schema.ts";
 import { getRun } from "../views/list-runs.ts";
 import { markRead } from "../turn/untrusted.ts";
 import { asksAboutPlan, plannedWrites } from "../turn/planned-writes.ts";
@@ -60,7 +58,7 @@ export async function decide(
     const items = await itemsOfRun(query, run.id);
     const question = items.find((item): item is OpenQuestion => item.kind === "question" && item.id === questionId);
     if (!question) throw noQuestion(questionId);
-    check(run, items, { question, input });
+    checkDecision(run, items, { question, input });
     if (input.decision === "model") checkModel(runtime.models, caller, input.text);
     checkArguments(runtime, question, input.arguments);
     if (asksAboutPlan(run.definition, question)) checkPlan(runtime, plannedWrites(items), input.arguments);
@@ -135,68 +133,9 @@ export async function continueRun(runtime: Runtime, caller: Caller, runId: strin
   return decide(runtime, caller, { runId, questionId: question.id, input: { decision: "continue" } });
 }
 
-function check(
-  run: LockedRun,
-  items: readonly Item[],
-  { question, input }: { question: OpenQuestion; input: RunDecision },
-): void {
-  if (!openQuestions(items).includes(question))
-    throw new Conflict("This question has already been answered.", { code: "already_decided" });
-  // One that asks its provider again by itself is decided about all the same.
-  const asksAgain = run.status === "running" && question.body.reason === "provider" && !run.root;
-  if (run.status !== "waiting" && !asksAgain)
-    throw new Conflict(`The run is ${run.status}; it is not waiting for this.`, { code: "run_not_waiting" });
-  const { reason, argumentsHash } = question.body;
-  const possible: readonly string[] = decisions[reason];
-  if (!possible.includes(input.decision))
-    throw new InvalidInput(`This question takes ${possible.join(" or ")}.`, { param: "decision" });
-  if (input.argumentsHash !== undefined && input.argumentsHash !== argumentsHash)
-    throw new Conflict("The arguments have changed since you saw them.", { code: "arguments_changed" });
-  if (input.decision !== "allow" && input.always !== undefined)
-    throw new InvalidInput("always goes with allow only.", { param: "decision" });
-  if (input.here && (input.decision !== "allow" || !question.body.receivers))
-    throw new InvalidInput("here goes with allow, where the question names receivers.", { param: "here" });
-  if (input.read && (input.decision !== "allow" || !question.body.outside))
-    throw new InvalidInput("read goes with allow, where text from outside was read.", { param: "read" });
-  if (input.decision !== "allow" && input.decision !== "answer" && input.arguments !== undefined)
-    throw new InvalidInput("arguments go with allow and answer only.", { param: "decision" });
-  if (input.decision === "answer") checkAnswer(question, input);
-  // "Always" is about what was asked, which is not what the person let through here.
-  if (input.arguments !== undefined && input.always !== undefined)
-    throw new InvalidInput("Either other arguments or always, not both.", { param: "always" });
-}
-
 /** Who works on it can write nothing from here on. */
 async function takeBack(query: Query, { id }: LockedRun): Promise<void> {
   await query("update runs set epoch = epoch + 1 where id = $1", [id]);
-}
-
-/** An answer is a text, one of the choices, or a form that was filled in as its schema says. */
-function checkAnswer({ body }: OpenQuestion, { text, arguments: filled }: RunDecision): void {
-  if (body.schema) {
-    if (filled === undefined)
-      throw new InvalidInput("The question has a form: send it filled in, as arguments.", { param: "arguments" });
-    const problems = problemsIn(body.schema, filled);
-    if (problems.length > 0)
-      throw new InvalidInput(problems.join("; "), { code: "invalid_arguments", param: "arguments" });
-  } else if (text === undefined || text.trim() === "") {
-    throw new InvalidInput("The answer is missing: send it as text.", { param: "text" });
-  } else if (body.choices && !body.choices.includes(text)) {
-    throw new InvalidInput(`The answer must be one of ${body.choices.join(", ")}.`, { param: "text" });
-  }
-}
-
-function problemsIn(schema: JsonSchema, filled: string): readonly string[] {
-  try {
-    const given = parseExactly(filled);
-    // Told, not rounded: who asked reads doubles.
-    const changed = inexactNumbers(given).map(
-      ({ path, written }) => `${path}: ${written.slice(0, 60)} has more digits than can be kept`,
-    );
-    return changed.length > 0 ? changed.slice(0, 5) : schemaCheck(schema)(toDoubles(given));
-  } catch (error) {
-    return [messageOf(error)];
-  }
 }
 
 /** A person's own arguments are held to the tool's schema at once, so that they and not a model hear of a fault. */
