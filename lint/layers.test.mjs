@@ -20,6 +20,11 @@ writeFileSync(
   `// must fail: eslint(max-lines)\n${"export {};\n".repeat(400)}`,
 );
 
+writeFileSync(
+  join(house, "src", "run", "log", "long-function.ts"),
+  `// must fail: eslint(max-lines-per-function)\nexport function long(lines: string[]) {\n${"  lines.push();\n".repeat(120)}}\n`,
+);
+
 const found = lint();
 
 for (const file of globSync("{src,web}/**/*.ts", { cwd: house }).sort()) {

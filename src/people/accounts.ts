@@ -1,5 +1,6 @@
 import { ColloquyError, AccessDenied, InvalidInput } from "../protocol/base/errors.ts";
 import { type AccountLink, linkToken, readLinkToken, removeResets, useLink } from "../store/people/account-links.ts";
+import type { Query } from "../protocol/agents/tools.ts";
 import type { Database } from "../store/driver/database.ts";
 import { addMember } from "../store/people/groups.ts";
 import { addFailure, blockedSeconds, forgetFailures, type LoginSubject } from "../store/people/login-failures.ts";
@@ -98,7 +99,10 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
   async function check({ name, password }: PasswordCredentials, { address, signal }: LoginOrigin): Promise<User> {
     const suspects = suspectsOf(name, address);
     const known = await findPassword(query, name);
-    const fits = await passwords.verify({ password, hash: known?.hash, first: () => refuseBlocked(suspects) }, signal);
+    const fits = await passwords.verify(
+      { password, hash: known?.hash, first: () => refuseBlocked(query, suspects) },
+      signal,
+    );
     if (!fits || !known) {
       await addFailure(query, Object.values(suspects));
       throw new AccessDenied(401, "Wrong name or password.", { code: "wrong_login" });
@@ -106,26 +110,6 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
     await forgetFailures(query, [suspects.here, suspects.name]);
     if (known.user.disabled) throw new AccessDenied(401, "This account is disabled.", { code: "account_disabled" });
     return known.user;
-  }
-
-  async function refuseBlocked(suspects: Readonly<Record<string, LoginSubject>>): Promise<void> {
-    const seconds = await blockedSeconds(query, Object.values(suspects));
-    if (seconds > 0)
-      throw new ColloquyError("too_many_tries", 429, `Too many tries that failed; wait ${seconds} seconds.`, {
-        retryAfterSeconds: seconds,
-      });
-  }
-
-  async function invitation(token: string | undefined): Promise<string | undefined> {
-    if (token !== undefined && signup !== "closed") return readLinkToken(secret, token, "invite");
-    if (signup === "open") return undefined;
-    throw new AccessDenied(
-      403,
-      signup === "closed" ? "This server takes no new accounts." : "An invitation is needed here.",
-      {
-        code: "signup_closed",
-      },
-    );
   }
 
   return {
@@ -150,9 +134,9 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
     },
 
     async signUp({ name, password, invite }, visitor) {
-      const linkId = await invitation(invite);
+      const linkId = await invitation(options, invite);
       const newcomer: LoginSubject = { kind: "signup", value: networkOf(visitor.address), free: 20 };
-      await refuseBlocked({ newcomer });
+      await refuseBlocked(query, { newcomer });
       await addFailure(query, [newcomer]);
       const passwordHash = await passwords.hash(password, visitor.signal);
       const user = await transaction(async (within) => {
@@ -207,6 +191,30 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
     },
     tokenOf: (link) => linkToken(secret, link),
   };
+}
+
+async function refuseBlocked(query: Query, suspects: Readonly<Record<string, LoginSubject>>): Promise<void> {
+  const seconds = await blockedSeconds(query, Object.values(suspects));
+  if (seconds > 0)
+    throw new ColloquyError("too_many_tries", 429, `Too many tries that failed; wait ${seconds} seconds.`, {
+      retryAfterSeconds: seconds,
+    });
+}
+
+/** The invitation that a sign-up needs; undefined: none. Throws AccessDenied. */
+async function invitation(
+  { secret, signup }: Pick<AccountsOptions, "secret" | "signup">,
+  token: string | undefined,
+): Promise<string | undefined> {
+  if (token !== undefined && signup !== "closed") return readLinkToken(secret, token, "invite");
+  if (signup === "open") return undefined;
+  throw new AccessDenied(
+    403,
+    signup === "closed" ? "This server takes no new accounts." : "An invitation is needed here.",
+    {
+      code: "signup_closed",
+    },
+  );
 }
 
 /**

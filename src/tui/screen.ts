@@ -30,16 +30,7 @@ export async function showScreen(client: Client, { place: first, version, colour
   const left = Promise.withResolvers<void>();
   const tui = new TuiMainScreen(scrollbackKept(new ProcessTerminal()));
   const status = new Text("", 0, 0);
-  const editor = new Editor(tui, {
-    borderColor: colours.dim,
-    selectList: {
-      selectedPrefix: colours.bold,
-      selectedText: colours.bold,
-      description: colours.dim,
-      scrollInfo: colours.dim,
-      noMatch: colours.dim,
-    },
-  });
+  const editor = createEditor(tui, colours);
   const page = createPage(() => tui.terminal.rows);
   let views = new Map<string, BlockView>();
   let before: ConversationBlock | undefined;
@@ -147,6 +138,19 @@ export async function showScreen(client: Client, { place: first, version, colour
     tui.stop();
     for (const signal of ["SIGTERM", "SIGHUP"] as const) process.off(signal, onSignal);
   }
+}
+
+function createEditor(tui: TuiMainScreen, colours: ScreenOptions["colours"]): Editor {
+  return new Editor(tui, {
+    borderColor: colours.dim,
+    selectList: {
+      selectedPrefix: colours.bold,
+      selectedText: colours.bold,
+      description: colours.dim,
+      scrollInfo: colours.dim,
+      noMatch: colours.dim,
+    },
+  });
 }
 
 /** `@` members anywhere, `/` commands at the beginning. */

@@ -162,20 +162,28 @@ export function createToolsApp({ tools, token, sandbox, log }: ToolsAppOptions):
 
   return {
     app,
-    async stop(graceMs) {
-      const closed = app.close();
-      const timer = setTimeout(() => stopping.abort(new Error("The server of tools stops.")), graceMs);
-      await calls.idle();
-      clearTimeout(timer);
-      streams.stop();
-      // Answers are still on their way; a connection that has none left would be kept for more requests.
-      const sweep = setInterval(() => app.server.closeIdleConnections(), 20);
-      const last = setTimeout(() => app.server.closeAllConnections(), lastAnswersMs);
-      await closed;
-      clearInterval(sweep);
-      clearTimeout(last);
-    },
+    stop: (graceMs) => stopApp(app, { calls, streams, stopping }, graceMs),
   };
+}
+
+type StopDeps = {
+  readonly calls: ReturnType<typeof createServedCalls>;
+  readonly streams: ReturnType<typeof createSseStreams>;
+  readonly stopping: AbortController;
+};
+
+async function stopApp(app: ToolsApp["app"], { calls, streams, stopping }: StopDeps, graceMs: number): Promise<void> {
+  const closed = app.close();
+  const timer = setTimeout(() => stopping.abort(new Error("The server of tools stops.")), graceMs);
+  await calls.idle();
+  clearTimeout(timer);
+  streams.stop();
+  // Answers are still on their way; a connection that has none left would be kept for more requests.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), 20);
+  const last = setTimeout(() => app.server.closeAllConnections(), lastAnswersMs);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(last);
 }
 
 /** For the document alone: handlers read what comes, and answer in their shape. */

@@ -87,19 +87,6 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
     }
   }
 
-  async function readWhole(
-    exchange: HttpExchange,
-    type: string,
-    reader: AnswerReader,
-    answer: AnswerWriter,
-  ): Promise<readonly ModelPart[]> {
-    const { text, complete } = await exchange.text(longestBody);
-    if (!complete) throw new NotTheProtocol(`an answer of more than ${longestBody} bytes`);
-    if (!/json/i.test(type)) throw new NotTheProtocol("an HTML page instead of an API answer; is baseUrl right?");
-    reader.whole(parse(text));
-    return answer.take();
-  }
-
   /** Each call gives the next batch, undefined at the end. No generator: one within another takes more turns for every batch. */
   function readStream(
     exchange: HttpExchange,
@@ -162,6 +149,19 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
       return more;
     },
   };
+}
+
+async function readWhole(
+  exchange: HttpExchange,
+  type: string,
+  reader: AnswerReader,
+  answer: AnswerWriter,
+): Promise<readonly ModelPart[]> {
+  const { text, complete } = await exchange.text(longestBody);
+  if (!complete) throw new NotTheProtocol(`an answer of more than ${longestBody} bytes`);
+  if (!/json/i.test(type)) throw new NotTheProtocol("an HTML page instead of an API answer; is baseUrl right?");
+  reader.whole(parse(text));
+  return answer.take();
 }
 
 /** Wording about the field, not about the value it had. */

@@ -98,22 +98,8 @@ export function openPool({ kind, settings, config, label, log, onTrip, onSilence
       });
     } catch (error) {
       if (error instanceof Unavailable) throw error;
-      const state = sqlState(error);
-      if (state === planIsStale) names.renew();
-      if (state === lockNotAvailable)
-        throw new Unavailable("Somebody else is changing the same rows; try again.", {
-          code: "database_locked",
-          cause: error,
-        });
-      if (state === statementCancelled)
-        throw new Unavailable(
-          `PostgreSQL broke a statement off: ${messageOf(error)}. One of this kind may take ${statementMs / 1000} seconds${
-            kind === "pulse" ? "" : ` (database.${kind}Seconds)`
-          }.`,
-          { code: "database_slow", cause: error },
-        );
-      if (error instanceof pg.DatabaseError && !isLoss(error)) throw error;
-      throw unreachable(label, error);
+      if (sqlState(error) === planIsStale) names.renew();
+      throw asDatabaseError(error, { kind, label, statementMs });
     } finally {
       asked.delete(client);
     }
@@ -165,6 +151,28 @@ export function openPool({ kind, settings, config, label, log, onTrip, onSilence
       setTimeout(cut, graceMs).unref();
     },
   };
+}
+
+/** What a failed statement means to whoever sent it. */
+function asDatabaseError(
+  error: unknown,
+  { kind, label, statementMs }: Pick<PoolOptions, "kind" | "label"> & { readonly statementMs: number },
+): unknown {
+  const state = sqlState(error);
+  if (state === lockNotAvailable)
+    return new Unavailable("Somebody else is changing the same rows; try again.", {
+      code: "database_locked",
+      cause: error,
+    });
+  if (state === statementCancelled)
+    return new Unavailable(
+      `PostgreSQL broke a statement off: ${messageOf(error)}. One of this kind may take ${statementMs / 1000} seconds${
+        kind === "pulse" ? "" : ` (database.${kind}Seconds)`
+      }.`,
+      { code: "database_slow", cause: error },
+    );
+  if (error instanceof pg.DatabaseError && !isLoss(error)) return error;
+  return unreachable(label, error);
 }
 
 /** Without a word to the server, which might not be heard. */

@@ -43,16 +43,7 @@ export function createToolRegistry(
     const named = new Set(some.map((tool) => tool.rights));
     return rights.filter(({ name }) => named.has(name));
   };
-  const byName = new Map<string, Tool>();
-  for (const tool of tools.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))) {
-    const other = byName.get(tool.name);
-    if (other) {
-      throw new Conflict(`Two tools are named ${tool.name}: one from ${other.source}, one from ${tool.source}.`, {
-        code: "duplicate_tool",
-      });
-    }
-    byName.set(tool.name, tool);
-  }
+  const byName = indexByName(tools);
   const settled = (some: Iterable<Tool>): readonly Tool[] => [...some].flatMap((tool) => settle(tool) ?? []);
   const own = settled(byName.values());
   const merge = (lists: readonly SourceTools[]): readonly Tool[] => {
@@ -116,11 +107,7 @@ export function createToolRegistry(
         ...systemsOf(own.filter(({ name }) => isNamed(name))),
       ];
       if (asked.length === 0) return;
-      const stop = new AbortController();
-      const timer = setTimeout(() => stop.abort(), longestPreparationMs);
-      const enough = new Promise((resolve) => stop.signal.addEventListener("abort", resolve, { once: true }));
-      await Promise.race([enough, Promise.all(asked.map((source) => source.ready(caller, stop.signal)))]);
-      clearTimeout(timer);
+      await untilReady(asked, caller);
     },
     missing,
     awaited(globs, caller) {
@@ -154,6 +141,30 @@ export function createToolRegistry(
       return absent;
     },
   };
+}
+
+/** In the order of their names. Throws Conflict `duplicate_tool`. */
+function indexByName(tools: readonly Tool[]): Map<string, Tool> {
+  const byName = new Map<string, Tool>();
+  for (const tool of tools.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))) {
+    const other = byName.get(tool.name);
+    if (other) {
+      throw new Conflict(`Two tools are named ${tool.name}: one from ${other.source}, one from ${tool.source}.`, {
+        code: "duplicate_tool",
+      });
+    }
+    byName.set(tool.name, tool);
+  }
+  return byName;
+}
+
+/** Waits for all of them, but no longer than a preparation may take. */
+async function untilReady(sources: readonly Pick<RightsSource, "ready">[], caller: Caller): Promise<void> {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), longestPreparationMs);
+  const enough = new Promise((resolve) => stop.signal.addEventListener("abort", resolve, { once: true }));
+  await Promise.race([enough, Promise.all(sources.map((source) => source.ready(caller, stop.signal)))]);
+  clearTimeout(timer);
 }
 
 type SourceTools = { readonly source: ToolSource; readonly tools: readonly Tool[] };

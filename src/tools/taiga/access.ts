@@ -161,17 +161,11 @@ export function createTaigaAccess(options: AccessOptions): TaigaAccess {
       const entry = entryOf(standing);
       if (!entry.project) throw new TaigaFailure(403, entry.problem ?? "The Taiga project could not be read.");
       const session = await sessionOf(caller, standing);
-      const watched = async <Value>(work: Promise<Value>): Promise<Value> => {
-        try {
-          return await work;
-        } catch (error) {
-          if (error instanceof TaigaFailure && error.status === 403) {
-            entry.readAt = -Infinity;
-            await ready(caller, signal);
-          }
-          throw error;
-        }
-      };
+      const watched = <Value>(work: Promise<Value>): Promise<Value> =>
+        onForbidden(work, async () => {
+          entry.readAt = -Infinity;
+          await ready(caller, signal);
+        });
       return {
         project: entry.project,
         ask: (request) => watched(client.request(session, request)),
@@ -179,6 +173,16 @@ export function createTaigaAccess(options: AccessOptions): TaigaAccess {
       };
     },
   };
+}
+
+/** Runs `react` after a 403, and rethrows it. */
+async function onForbidden<Value>(work: Promise<Value>, react: () => Promise<void>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof TaigaFailure && error.status === 403) await react();
+    throw error;
+  }
 }
 
 /** The newest stay. */
