@@ -90,7 +90,7 @@ export const deleteSession = endpoint({
 export const getHistory = endpoint({
   needs: ["threads:read", "own"],
   tag: "chat",
-  summary: "Read what was said in a session",
+  summary: "Get the history of a session",
   params: sessionParams,
   answers: { 200: historySchema },
   handle: ({ params, ...call }) => historyOf(call, params.id),
@@ -99,7 +99,7 @@ export const getHistory = endpoint({
 export const findHistory = endpoint({
   needs: ["threads:read", "own"],
   tag: "chat",
-  summary: "Read what was said in a session, by ?session_id=",
+  summary: "Get the history of a session, by ?session_id=",
   query: z.object({ session_id: z.string().max(255).optional() }),
   answers: { 200: historySchema },
   handle({ query: { session_id: id }, ...call }) {

@@ -30,7 +30,7 @@ export const listTools = endpoint({
       success: z.literal(true),
       answer: z.string().describe("Their names"),
       data: z.array(
-        listedToolSchema.extend({ tokens: z.number().describe("About what it costs in each prompt that offers it") }),
+        listedToolSchema.extend({ tokens: z.number().describe("Approximate tokens in each prompt that offers it") }),
       ),
       metadata: z.object({ count: z.int() }),
     }),

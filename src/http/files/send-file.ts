@@ -13,7 +13,7 @@ const whole = { description: "The file, of its type", content: { "*/*": { schema
 /** What a file's route answers. */
 export const fileAnswers = {
   200: whole,
-  206: { ...whole, description: "The part of it that `Range` asks for" },
+  206: { ...whole, description: "The part requested with `Range`" },
   304: z.null().describe("It is still what `If-None-Match` names"),
 };
 

@@ -81,8 +81,8 @@ function isSelf(value: unknown): boolean {
 const words: Readonly<Record<string, string>> = {
   200: "Done",
   201: "Made",
-  202: "Accepted: it goes on, or waits",
-  204: "Done; there is nothing to tell",
+  202: "Accepted: it continues, or waits",
+  204: "Done; no content",
   302: "Sends the browser on",
   304: "It is still what `If-None-Match` names",
 };

@@ -15,7 +15,7 @@ export const decisionInputSchema = z.strictObject({
     .string()
     .max(10_000)
     .optional()
-    .describe("The reason for a denial, what is known of an outcome, the answer, or the name of another model"),
+    .describe("The reason for a denial, what you know about an outcome, the answer, or the name of another model"),
   arguments: z
     .union([z.string(), z.record(z.string(), z.unknown())])
     .transform((value) => (typeof value === "string" ? value : JSON.stringify(value)))
@@ -35,5 +35,5 @@ export const decisionInputSchema = z.strictObject({
   read: z
     .literal(true)
     .optional()
-    .describe("With allow: you have read what came from outside so far; nothing is asked because of it any more"),
+    .describe("With allow: you have read the external content so far; it triggers no more questions"),
 });

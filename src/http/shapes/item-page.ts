@@ -13,7 +13,7 @@ export const itemPageQuery = z
     after: seqSchema,
     before: seqSchema,
     order: z.enum(["asc", "desc"]).optional(),
-    around: idSchema.optional().describe("An item: those on both sides of it, by seq"),
+    around: idSchema.optional().describe("An item ID: returns the items around it, by seq"),
     ...pageQuery,
   })
   .refine(({ around, after, before, order }) => around === undefined || (after ?? before ?? order) === undefined, {

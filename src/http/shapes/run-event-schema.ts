@@ -33,7 +33,7 @@ const runEventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("reasoning-delta"), ...piece }),
   z
     .object({ type: z.literal("step-retry"), ...ofAttempt, retry: retry.optional() })
-    .describe("What was told of this attempt is withdrawn"),
+    .describe("The streamed text of this attempt is withdrawn"),
   z.object({ type: z.literal("progress"), ...ofStep, index: z.int(), text: z.string() }),
   withItem("message", "message"),
   withItem("call-start", "call"),
@@ -67,14 +67,14 @@ const runEventSchema = z.discriminatedUnion("type", [
     ...ofRun,
     reason: z.enum(waitReasons),
     text: z.string().optional(),
-    error: runErrorSchema.optional().describe("With the reason provider: what is the matter"),
+    error: runErrorSchema.optional().describe("With the reason provider: the problem"),
   }),
   z
     .object({ type: z.literal("run-resume"), ...logged, ...ofRun, by: z.string() })
-    .describe("It had ended, and goes on"),
+    .describe("The run had ended and continues"),
   z
     .object({ type: z.literal("withdrawal"), ...logged, ...ofStep, index: z.int().optional().describe("Of a call") })
-    .describe("The result of this call, or the part of an answer, is no more: it is done anew"),
+    .describe("This result, or part of an answer, is withdrawn and will be done again"),
   z.object({
     type: z.literal("run-end"),
     ...logged,

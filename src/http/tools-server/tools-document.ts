@@ -82,7 +82,7 @@ export const toolsRoutes = {
   },
   outcome: {
     tag: "server",
-    summary: "What became of the call with a key",
+    summary: "Get the outcome of a call by its key",
     params: z.object({ key: z.string() }),
     answers: { 200: servedOutcomeSchema },
   },

@@ -122,6 +122,6 @@ export const listedAgentSchema = z.object({
   model: z.string(),
   strategy: z.string(),
   tools: z.array(z.string()),
-  isDefault: z.boolean().describe("Who answers where nobody is named, if that has been said"),
+  isDefault: z.boolean().describe("Whether this is the configured default agent"),
 });
 export type AgentView = Shape<typeof listedAgentSchema>;

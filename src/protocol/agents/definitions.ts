@@ -41,7 +41,7 @@ export const entrySchema = z.object({
     .enum(definitionStates)
     .describe("shadowed: something stronger defines this id. refused: it can't be right. `problems` says why"),
   problems: z.array(problemSchema),
-  revision: z.string().nullable().describe("Of an entry of the database: goes with each change of it"),
+  revision: z.string().nullable().describe("For database entries: changes with each update"),
   createdBy: z.string().nullable(),
   createdAt: timeSchema.nullable(),
   changedBy: z.string().nullable(),
@@ -58,8 +58,8 @@ export type DefinedView = Omit<EntryView, "definition"> & { readonly definition:
 
 /** What agents have besides. */
 export const agentDoingSchema = z.object({
-  model: z.string().nullable().describe("Which model its wish stands for now"),
-  warnings: z.array(z.string()).describe("What it names that is not there"),
+  model: z.string().nullable().describe("The model that it currently uses"),
+  warnings: z.array(z.string()).describe("Names in it that don't exist"),
 });
 export type DefinedAgent = DefinedView & Shape<typeof agentDoingSchema>;
 
@@ -106,6 +106,6 @@ export const defaultSchema = z.object({
   where: z.string().nullable(),
   readOnly: z.boolean(),
   revision: z.string().nullable(),
-  problem: z.string().nullable().describe("Why what is set does not count"),
+  problem: z.string().nullable().describe("Why the setting has no effect"),
 });
 export type DefaultView = Shape<typeof defaultSchema>;

@@ -77,7 +77,7 @@ export const roomSchema = z.object({
   cursor: z.string().describe("Follow the room from here"),
   run: z.object({ id: idSchema, status: z.string() }).nullable().describe("null: it is the people's turn"),
   createdAt: timeSchema,
-  problem: z.string().optional().describe("Why nobody can work in it any more: its kind or an agent is gone"),
+  problem: z.string().optional().describe("Why no run is possible any more: its kind or an agent no longer exists"),
 });
 export type RoomView = Shape<typeof roomSchema>;
 

@@ -21,13 +21,13 @@ export const listedToolSchema = z.object({
   effect: z.enum(["read", "write"]),
   scope: z.enum(["remote", "local", "sandbox"]),
   destructive: z.boolean(),
-  unasked: z.literal(true).optional().describe("Destructive, and yet nobody is asked, unless a rule says so"),
+  unasked: z.literal(true).optional().describe("Destructive, but needs no approval unless a rule says so"),
   sendsOut: z.boolean(),
   bringsIn: z.literal(true).optional().describe("Its results hold text that others wrote"),
-  reaches: z.literal(true).optional().describe("A read that asks an address which stands in its arguments"),
-  hosts: z.array(z.string()).optional().describe("Of what runs code: the hosts that the code reaches"),
-  isPublic: z.literal(true).optional().describe("What it gives anybody could know"),
-  unavailable: z.string().optional().describe("Why it can't be used here, and what to do"),
+  reaches: z.literal(true).optional().describe("A read that requests an address from its arguments"),
+  hosts: z.array(z.string()).optional().describe("For tools that run code: the hosts that the code can reach"),
+  isPublic: z.literal(true).optional().describe("Its results are public"),
+  unavailable: z.string().optional().describe("Why it can't be used here, and how to fix that"),
   idempotent: z.boolean(),
   sameIntent: z
     .literal(true)

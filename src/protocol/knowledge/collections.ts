@@ -43,7 +43,7 @@ export type CollectionView = Shape<typeof collectionSchema>;
 export const choicesSchema = z.object({
   defaults: collectionSettingsSchema.extend({ embeddingModel: z.string() }),
   embeddingModels: z.array(z.string()).readonly().describe("Those that are known by name"),
-  otherModels: z.array(z.string()).readonly().describe("Which others you may choose; `*` stands for any text"),
+  otherModels: z.array(z.string()).readonly().describe("Other models you can choose; `*` is a wildcard"),
   languages: z.array(z.string()).readonly().describe("Text search configurations of the database"),
   rerankers: z.array(z.string()).readonly(),
   reranker: z.string().nullable().describe("Of collections that name none"),

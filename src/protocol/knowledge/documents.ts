@@ -24,10 +24,10 @@ export const documentSchema = z.object({
   status: z.enum(documentStatuses).describe("Of its newest content; what was ready before is searched until that is"),
   error: z.string().nullable().describe("Why it can't be read; while it is queued, why it could not until now"),
   progress: progressSchema.describe("While it is worked on; of `total` chunks"),
-  revision: z.int().describe("How often it became ready; 0: nothing of it is searched"),
+  revision: z.int().describe("How often it became ready; 0: not searchable yet"),
   kind: z.string().nullable(),
   mediaType: z.string().nullable(),
-  metadata: z.looseObject({}).nullable().describe("What is in it: pages, headings, columns, …"),
+  metadata: z.looseObject({}).nullable().describe("Description of the content: pages, headings, columns, …"),
   pages: z.int().nullable(),
   characters: z.int(),
   chunks: z.int(),
@@ -42,7 +42,7 @@ export const addedSchema = z.object({
   /** `unchanged`: it is there with this content. */
   outcome: z
     .enum(["added", "replaced", "unchanged", "duplicate"])
-    .describe("`duplicate`: this content is there under the name of the document that is told"),
+    .describe("`duplicate`: the content already exists in the returned document"),
   document: documentSchema,
 });
 export type DocumentResultView = Shape<typeof addedSchema>;

@@ -23,7 +23,7 @@ export const retentionSchema = z.object({
   default: z.number().nullable(),
   source: z.string().describe("`admin`, `default`, or where the configuration says it"),
   readOnly: z.boolean().describe("Set by the configuration, and only there changed"),
-  lastAt: z.string().nullable().describe("When it was last looked for what is old; ISO 8601"),
+  lastAt: z.string().nullable().describe("When the last round ran; ISO 8601"),
   lastRemoved: z.number().nullable(),
   lastError: z.string().nullable(),
 });

@@ -16,7 +16,7 @@ export const fileChangeSchema = z.object({
 });
 export type FileChange = Readonly<z.infer<typeof fileChangeSchema>>;
 
-const url = z.string().describe("Of a file: for 30 days at least whoever has it needs no login").optional();
+const url = z.string().describe("For files: a link that needs no login for at least 30 days").optional();
 
 /** A file of a workspace, or a folder of one. */
 export const fileSchema = z.object({

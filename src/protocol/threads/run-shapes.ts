@@ -30,7 +30,7 @@ export type RunRecord = RunView & { readonly userId: string; readonly epoch: num
 
 const outageSchema = z.object({
   model: z.string().describe("The name that it was asked by"),
-  name: z.string().optional().describe("What its provider calls it; of a chain, the first of it"),
+  name: z.string().optional().describe("The provider's name for it; for a chain, of its first model"),
   provider: z.string().optional(),
   host: z.string().optional(),
   code: z.string().describe("Such as model_unreachable"),
@@ -64,7 +64,7 @@ export const questionSchema = z.object({
     .optional()
     .describe("Of a question: the form, to be filled in as arguments"),
   limit: z.string().optional().describe("Which limit was reached"),
-  outage: outageSchema.optional().describe("Of a provider: what is the matter"),
+  outage: outageSchema.optional().describe("For a provider: the problem"),
   decisions: z.array(z.string()).describe("What may be decided"),
   createdAt: timeSchema,
 });
@@ -79,7 +79,7 @@ const writtenSchema = z.object({
   step: z.string(),
   index: z.int(),
   tool: z.string(),
-  status: z.enum(["executing", "done", "unknown"]).describe("unknown: nobody knows whether it was done"),
+  status: z.enum(["executing", "done", "unknown"]).describe("unknown: the outcome is unknown"),
 });
 /** A write of a run, as far as it may have happened. */
 export type RunWrite = Shape<typeof writtenSchema>;
@@ -90,10 +90,7 @@ export const startedRunSchema = z.object({
   cursor: z.string().describe("Follow /api/runs/{id}/events from here"),
   pending: z.boolean().describe("It waits for another run of the thread"),
   replayed: z.boolean().describe("It was started before"),
-  wrote: z
-    .array(writtenSchema)
-    .optional()
-    .describe("What the run wrote in whose place this one stands: it may well be written again"),
+  wrote: z.array(writtenSchema).optional().describe("Writes of the run that this one replaces; they may be repeated"),
 });
 export type StartedRun = Shape<typeof startedRunSchema>;
 

@@ -41,7 +41,7 @@ const takeSchema = z.object({
 export type TakeView = Shape<typeof takeSchema>;
 
 const tracedRunSchema = runSchema.extend({
-  parentCall: z.string().nullable().describe("Which call of its parent it stands for: `step.index`"),
+  parentCall: z.string().nullable().describe("The call of its parent run, as `step.index`"),
   takes: z.array(takeSchema).describe("Which process took it when: the first time, and the newest ones"),
 });
 export type TracedRunView = Shape<typeof tracedRunSchema>;
@@ -135,7 +135,7 @@ export const runDetailsSchema = z.object({
   origin: z
     .object({ run: idSchema, kind: z.enum(["fork", "again"]), step: z.string().optional() })
     .nullable()
-    .describe("fork: it begins with the steps of that run up to this one; again: it stands in the place of that run"),
+    .describe("fork: starts with the steps of that run up to this one; again: replaces that run"),
   questions: z.array(questionSchema).describe("What it waits for"),
   job: jobSchema.nullable(),
   budget: budgetUseSchema.nullable().describe("Of the run and all it delegated"),

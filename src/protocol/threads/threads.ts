@@ -24,7 +24,7 @@ export const pendingSchema = z.object({
   id: idSchema.describe("Of the run that it will begin"),
   agent: z.string(),
   text: z.string(),
-  whole: z.boolean().describe("Whether `text` is all of it"),
+  whole: z.boolean().describe("Whether `text` is complete"),
   files: z.array(z.object({ id: z.string(), name: z.string(), mediaType: z.string() })),
   createdAt: z.string(),
 });

@@ -9,7 +9,10 @@ export const uploadSchema = z.object({
   offset: z.int().optional().describe("While it is received: so many bytes are here"),
   mediaType: z.string().nullable().describe("Found out from its content"),
   kind: z.string().nullable(),
-  metadata: z.looseObject({}).nullable().describe("What is in it: columns, pages, headings, definitions, …"),
+  metadata: z
+    .looseObject({})
+    .nullable()
+    .describe("Description of the content: columns, pages, headings, definitions, …"),
   problem: z.string().nullable().describe("Why its content can't be read"),
   createdAt: timeSchema,
 });

@@ -56,7 +56,7 @@ export const runAgent = endpoint({
 export const getAgentRun = endpoint({
   needs: ["threads:read", "own"],
   tag: "agents",
-  summary: "What became of an agent's run in Taiga",
+  summary: "Get the outcome of a Taiga run",
   description: "The same answer as of POST /agent/run, as far as the run has come. 202: it has not ended.",
   params: idParams,
   answers: { 200: answerSchema, 202: answerSchema },

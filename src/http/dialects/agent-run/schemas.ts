@@ -14,15 +14,12 @@ export const tokenHeaders =
 export const requestSchema = z.strictObject({
   project_ref: z.string().min(1).max(500).describe("The project's slug or number"),
   sprint_ref: z.string().min(1).max(500).optional().describe('The sprint by its name, such as "Sprint 6"'),
-  prompt: z.string().min(1).max(200_000).describe("What is to be done, minutes and all"),
-  session_id: z.string().min(1).max(255).optional().describe("The thread to go on with; also x-session-id"),
+  prompt: z.string().min(1).max(200_000).describe("The task, including the minutes"),
+  session_id: z.string().min(1).max(255).optional().describe("The thread to continue; also x-session-id"),
   dry_run: z.boolean().default(false).describe("Plans the writes, waits for approval, then does exactly those"),
-  stream: z
-    .boolean()
-    .default(false)
-    .describe("Tells what happens as server-sent events; the last one, `done`, is the answer"),
+  stream: z.boolean().default(false).describe("Streams server-sent events; the last one, `done`, is the answer"),
   background: z.boolean().default(false).describe("Answers at once, with the run's id"),
-  callback: z.string().optional().describe("The name of a configured webhook that is told of the run's end and waits"),
+  callback: z.string().optional().describe("Name of a configured webhook to notify when the run ends or waits"),
   limits: limitsSchema.partial().optional().describe("Less than the agent's own; never more"),
 });
 export type AgentRunRequest = z.output<typeof requestSchema>;
@@ -58,8 +55,8 @@ export const answerSchema = z.object({
   }),
   run_id: idSchema,
   stop_reason: z.enum(stopReasons),
-  planned: z.array(plannedSchema).optional().describe("Of a dry run: what will be done if it is approved"),
-  questions: z.array(questionSchema).optional().describe("Of a run that waits: what a person must answer first"),
+  planned: z.array(plannedSchema).optional().describe("For a dry run: the planned writes"),
+  questions: z.array(questionSchema).optional().describe("For a waiting run: the questions to answer"),
   error: runErrorSchema.optional(),
 });
 export type AgentRunAnswer = Shape<typeof answerSchema>;
@@ -68,7 +65,7 @@ export type AgentRunAnswer = Shape<typeof answerSchema>;
 export const eventsSchema = z.union([
   eventSchema(z.object({ run_id: idSchema }), "run"),
   eventSchema(z.object({ step: z.string(), text: z.string() }), "text"),
-  eventSchema(z.object({ step: z.string() }).describe("What was told of this step is withdrawn"), "retry"),
+  eventSchema(z.object({ step: z.string() }).describe("The streamed text of this step is withdrawn"), "retry"),
   eventSchema(z.object({ tool: z.string(), arguments: z.string() }), "call"),
   eventSchema(z.object({ tool: z.string(), content: z.string(), is_error: z.boolean() }), "result"),
   eventSchema(questionSchema, "question"),

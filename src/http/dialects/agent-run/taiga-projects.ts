@@ -39,7 +39,7 @@ export const signInToTaiga = endpoint({
   needs: "ask",
   tag: "agents",
   summary: "Sign in to Taiga, for clients that can't reach it themselves",
-  description: "Name and password go to Taiga and what it answers comes back; nothing of it is kept here.",
+  description: "Passes name and password to Taiga and returns its answer; stores nothing.",
   body: z.strictObject({ username: z.string().min(1).max(255), password: z.string().min(1).max(1000) }),
   answers: { 200: taigaTokenSchema },
   async handle({ body: { username, password }, services, reply }): Promise<TaigaToken> {
@@ -86,7 +86,7 @@ export const listTaigaRuns = endpoint({
   needs: "threads:list",
   tag: "agents",
   summary: "List your latest runs in Taiga, newest first",
-  description: "A run without a session of its own is kept for some days.",
+  description: "Runs without a session are kept for some days.",
   answers: { 200: listOf(taigaRunSchema) },
   async handle({ caller, services: { runs, threads } }) {
     const found = await runs.list(caller, { agent: agentId, isRoot: true, limit: mostRuns });

@@ -17,7 +17,7 @@ export const annotationSchema = z.union([
       filename: z.string(),
       page: z.int().optional(),
       quote: z.string().optional(),
-      found: z.boolean().optional().describe("Whether the quote stands in the document, word for word"),
+      found: z.boolean().optional().describe("Whether the quotation occurs in the document, word for word"),
     }),
   }),
 ]);

@@ -25,11 +25,11 @@ const bodySchema = z.looseObject({
     .string()
     .max(255)
     .optional()
-    .describe("Agents: the thread to go on with; also metadata.session_id or x-session-id."),
+    .describe("For agents: the thread to continue; also metadata.session_id or x-session-id."),
   metadata: z
     .looseObject({ session_id: z.string().optional(), on_limit: z.enum(["pause", "stop"]).optional() })
     .optional()
-    .describe('Agents: `on_limit: "stop"` ends a run at its limit instead of asking whether it may go on.'),
+    .describe('Agents: `on_limit: "stop"` ends a run at its limit instead of asking whether to continue.'),
 });
 
 const usageSchema = z.looseObject({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() });
@@ -58,7 +58,7 @@ const answerSchema = z.looseObject({
             }),
           )
           .optional(),
-        annotations: z.array(annotationSchema).optional().describe("What the answer of an agent cites"),
+        annotations: z.array(annotationSchema).optional().describe("Citations in the answer of an agent"),
       }),
       logprobs: z.null(),
       finish_reason: finishReasonSchema,

@@ -31,8 +31,8 @@ export const chat = endpoint({
   takesLong: true,
   body: z.looseObject({
     messages: z.array(z.looseObject({ role: z.string() })).describe("The last message of the user counts."),
-    session_id: z.string().max(255).optional().describe("The thread to go on with; also x-session-id"),
-    id: z.string().optional().describe("The page's name of the conversation: the thread to go on with"),
+    session_id: z.string().max(255).optional().describe("The thread to continue; also x-session-id"),
+    id: z.string().optional().describe("The page's name for the conversation: the thread to continue"),
   }),
   decodesBody: true,
   answers: { 200: uiMessageStream({ "application/json": { schema: answerSchema } }) },

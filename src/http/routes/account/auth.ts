@@ -29,7 +29,7 @@ export const authSettings = endpoint({
   open: () => true,
   answers: {
     200: z.object({
-      mode: z.enum(["local", "accounts"]).describe("local: nobody logs in"),
+      mode: z.enum(["local", "accounts"]).describe("local: no login"),
       signup: z.enum(["open", "invite", "closed"]),
       oidc: z.object({ label: z.string() }).nullable(),
     }),
@@ -116,7 +116,7 @@ export const logOut = endpoint({
 export const me = endpoint({
   needs: "nothing",
   tag: "accounts",
-  summary: "Who you are, and what you may do",
+  summary: "Get your account and permissions",
   answers: { 200: meSchema },
   async handle({ caller, services }): Promise<MeView> {
     const groups = services.access.mode === "local" ? [] : await services.users.groupsOf(caller.userId);

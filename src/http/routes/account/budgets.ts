@@ -10,7 +10,7 @@ import { idParams, listOf } from "../../shapes/schemas.ts";
 export const ownBudgets = endpoint({
   needs: "usage:read",
   tag: "accounts",
-  summary: "What you may spend on models, and what you have spent",
+  summary: "Get your budgets and usage",
   description: "Your own budgets or those of every account, and those of your groups, which all members share.",
   answers: { 200: listOf(budgetSchema) },
   async handle({ caller, services }) {
@@ -21,7 +21,7 @@ export const ownBudgets = endpoint({
 export const allBudgets = endpoint({
   needs: "admin:usage",
   tag: "admin",
-  summary: "The budgets that are set, and what is used of them",
+  summary: "List budgets and their usage",
   query: z.object({ user: idSchema.optional().describe("Those that count for this account") }),
   answers: { 200: listOf(budgetSchema) },
   async handle({ query: { user }, services }) {
@@ -33,7 +33,7 @@ export const allBudgets = endpoint({
 export const setBudget = endpoint({
   needs: "admin:usage",
   tag: "admin",
-  summary: "Set what an account, a group or every account may spend",
+  summary: "Set a budget for an account, a group or every account",
   description:
     "Of a calendar day or month (UTC). `user` or `group` says whose; without either, each account that has none of its own. A " +
     "group's is for all its members together. There is one for each period; setting it again changes it. At the limit runs " +
@@ -45,9 +45,9 @@ export const setBudget = endpoint({
     tokens: amountSchema.default(null),
     cost: amountSchema
       .default(null)
-      .describe("In the unit of `prices`; requests to models without a price count nothing"),
+      .describe("In the unit of `prices`; requests to models without a price cost nothing"),
     requests: amountSchema.default(null),
-    warnAt: z.number().gt(0).max(1).default(0.8).describe("From which part on it is told that it is nearly used up"),
+    warnAt: z.number().gt(0).max(1).default(0.8).describe("Fraction from which a warning is given"),
     onLimit: z.enum(onBudgetLimit).default("wait"),
   }),
   answers: { 200: budgetSchema },

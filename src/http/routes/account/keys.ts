@@ -9,7 +9,7 @@ export const listOwnKeys = endpoint({
   needs: "account",
   tag: "accounts",
   summary: "List your API keys",
-  description: "Also those that are revoked. Of the keys themselves only hashes are kept.",
+  description: "Includes revoked keys. Only hashes of the keys are stored.",
   answers: { 200: listOf(keySchema) },
   async handle({ caller, services }) {
     return { data: (await services.users.keys(caller.userId)).map(keyView) };
@@ -36,7 +36,7 @@ export const addOwnKey = endpoint({
 export const changeOwnKey = endpoint({
   needs: "account",
   tag: "accounts",
-  summary: "Say what one of your API keys may, or rename it",
+  summary: "Change the scopes or label of an API key",
   description: "It counts from the next request on, on other nodes within 30 seconds.",
   params: idParams,
   body: changeKeyBody,

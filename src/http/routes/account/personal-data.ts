@@ -16,7 +16,7 @@ const description =
 export const exportOwnData = endpoint({
   needs: "account",
   tag: "accounts",
-  summary: "Save all that this server holds of you",
+  summary: "Export your data",
   description,
   answers: archive,
   handle(call) {
@@ -27,7 +27,7 @@ export const exportOwnData = endpoint({
 export const exportPerson = endpoint({
   needs: "admin:users",
   tag: "admin",
-  summary: "Save all that this server holds of a person",
+  summary: "Export a user's data",
   description,
   params: idParams,
   answers: archive,

@@ -17,8 +17,8 @@ const memberParams = nameParams.extend({ id: idSchema });
 export const listGroups = endpoint({
   needs: "admin:users",
   tag: "admin",
-  summary: "List the groups and what they grant",
-  description: "`everyone` is there always: what it grants is what each user may. Admins may everything.",
+  summary: "List groups and their permissions",
+  description: "`everyone` always exists: its permissions apply to every user. Admins can do everything.",
   answers: { 200: listOf(groupSchema) },
   async handle({ services }) {
     return { data: await services.users.groups() };
@@ -28,7 +28,7 @@ export const listGroups = endpoint({
 export const saveGroup = endpoint({
   needs: "admin:users",
   tag: "admin",
-  summary: "Make a group, or set what it grants",
+  summary: "Create a group, or set its permissions",
   description:
     "Permissions are `agent:<id>`, `model:<id>`, `tool:<name>`, `collection:<name>`, `room:<name>` and those that tools demand; " +
     "each may be a glob (`model:gpt-*`). " +

@@ -41,8 +41,8 @@ export const tryMcpServer = endpoint({
 export const tryMcpServerDraft = endpoint({
   needs: "admin:definitions",
   tag: "admin",
-  summary: "Connect to an MCP server that is not kept, and list its tools",
-  description: "It is left again. With the name of one that is defined here, *** stands for its secrets.",
+  summary: "Connect to an MCP server without saving it, and list its tools",
+  description: "The connection is closed afterwards. With the name of a stored definition, *** stands for its secrets.",
   body: draftSchema,
   answers: { 200: mcpTrialSchema },
   async handle({ body, caller, services, reply }) {

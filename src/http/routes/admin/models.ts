@@ -80,8 +80,8 @@ export const tryModel = endpoint({
 export const tryModelDraft = endpoint({
   needs: "admin:definitions",
   tag: "admin",
-  summary: "Try a model that is not kept",
-  description: "With the id of one that is defined here, *** stands for its secrets.",
+  summary: "Test a model without saving it",
+  description: "With the ID of a stored definition, *** stands for its secrets.",
   body: draftSchema.extend({ prompt: promptSchema }),
   answers: { 200: modelTrialSchema },
   handle({ body: { prompt, ...draft }, caller, services, reply }) {

@@ -29,7 +29,7 @@ const usageQuery = z.object({
 export const allUsage = endpoint({
   needs: "admin:usage",
   tag: "admin",
-  summary: "What models were used, by whom and for what, over time",
+  summary: "Get model usage over time",
   description:
     "Requests, tokens, cost (of models with a price), errors and latencies (median and 95th percentile, in milliseconds) from " +
     "the call log, which goes back 90 days.",
@@ -48,7 +48,7 @@ export const allUsage = endpoint({
 export const ownUsage = endpoint({
   needs: "usage:read",
   tag: "accounts",
-  summary: "What models you used, over time",
+  summary: "Get your model usage over time",
   query: usageQuery.extend({ by: z.enum(["model", "agent", "day", "hour"]).default("day") }),
   answers: { 200: usageAnswer },
   async handle({ query: { by, ...span }, caller, services: { overview, spending } }) {
@@ -74,7 +74,7 @@ function spanOf({ from, to }: { readonly from?: string | undefined; readonly to?
 export const listSettings = endpoint({
   needs: "admin:settings",
   tag: "admin",
-  summary: "What this server is configured with, and where each value is from",
+  summary: "List settings and their sources",
   description: "Secrets are masked. `source` is `environment <VARIABLE>`, `<file>:<line>` or `default`.",
   answers: { 200: listOf(settingSchema) },
   handle({ services }) {

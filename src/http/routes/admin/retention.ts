@@ -17,7 +17,7 @@ const daysSchema = z.number().min(1).max(36_500);
 export const listRetention = endpoint({
   needs: "admin:settings",
   tag: "admin",
-  summary: "How long things are kept, and what the last round removed",
+  summary: "List retention rules and the results of the last round",
   answers: { 200: listOf(retentionSchema) },
   async handle({ services }) {
     return { data: await rulesOf(services) };
@@ -27,9 +27,9 @@ export const listRetention = endpoint({
 export const setRetention = endpoint({
   needs: "admin:settings",
   tag: "admin",
-  summary: "Say how long a kind of things is kept",
+  summary: "Set a retention rule",
   description:
-    "`days: null` is for ever. What is older goes within the hour, a little at a time; see `…/preview` first. 409 " +
+    "`days: null` keeps everything. Older data is deleted within the hour, in small batches; see `…/preview` first. 409 " +
     "`set_elsewhere`: the configuration says it.",
   params: kindParams,
   body: z.strictObject({ days: daysSchema.nullable() }),
@@ -56,7 +56,7 @@ export const previewRetention = endpoint({
   needs: "admin:settings",
   tag: "admin",
   summary: "How much would go now",
-  description: "By the rules that are set, or with `kind` and `days` by one that might be. Removes nothing.",
+  description: "Uses the current rules, or with `kind` and `days` the given one. Deletes nothing.",
   query: z.object({ kind: retentionKindSchema.optional(), days: z.coerce.number().min(1).max(36_500).optional() }),
   answers: { 200: listOf(dueSchema) },
   async handle({ query: { kind, days }, services }) {
@@ -67,7 +67,7 @@ export const previewRetention = endpoint({
 export const runRetention = endpoint({
   needs: "admin:settings",
   tag: "admin",
-  summary: "Remove now what is older than it is kept",
+  summary: "Delete expired data now",
   description: "Answers when this round is done; of very much it leaves a rest. 409 `retention_busy`: a node is at it.",
   answers: { 200: listOf(roundSchema) },
   async handle({ services }) {

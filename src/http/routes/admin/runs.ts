@@ -53,7 +53,7 @@ export const cancelAnyRun = endpoint({
   needs: "admin:runs",
   tag: "admin",
   summary: "Cancel anybody's run",
-  description: "A run that has ended is left as it is.",
+  description: "Does nothing if the run has ended.",
   params: idParams,
   answers: { 200: runSchema },
   async handle({ params, caller, services }) {
@@ -65,7 +65,7 @@ export const resumeAnyRun = endpoint({
   needs: "admin:runs",
   tag: "admin",
   summary: "Resume anybody's run that failed or was cancelled",
-  description: "The same run goes on for its owner, as by `POST /api/runs/{id}/resume`.",
+  description: "Continues the same run for its owner, like `POST /api/runs/{id}/resume`.",
   params: idParams,
   body: resumeSchema,
   answers: { 202: startedRunSchema },
@@ -92,14 +92,14 @@ export const retryRun = endpoint({
 export const resolveWrite = endpoint({
   needs: "admin:runs",
   tag: "admin",
-  summary: "Say what became of a write whose outcome is unknown",
+  summary: "Settle a write with an unknown outcome",
   description:
     "A run that waits for it goes on. Of a run that has ended only the ledger changes, and a notice in the thread tells of " +
     "it. 409: the outcome is known (`write_not_unknown`), or the run is at work (`run_not_waiting`).",
   params: z.object({ id: idSchema, step: z.string().max(200), index: z.coerce.number().int().min(0) }),
   body: z.strictObject({
     status: z.enum(["done", "failed"]).describe("failed: it was not done"),
-    text: z.string().max(10_000).optional().describe("What is known of it; the model reads it as the call's result"),
+    text: z.string().max(10_000).optional().describe("What you know about it; the model reads it as the call's result"),
   }),
   answers: { 200: runDetailsSchema.pick({ ledger: true }) },
   async handle({ params: { id, step, index }, body, caller, services }) {

@@ -63,7 +63,7 @@ export const invite = endpoint({
 export const listInvites = endpoint({
   needs: "admin:users",
   tag: "admin",
-  summary: "List the invitations that nobody has used yet",
+  summary: "List unused invitations",
   answers: { 200: listOf(inviteSchema) },
   async handle({ services }) {
     return { data: (await services.users.invites()).map(view) };

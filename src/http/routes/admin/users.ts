@@ -64,7 +64,7 @@ export const listKeys = endpoint({
   needs: "admin:users",
   tag: "admin",
   summary: "List an account's API keys",
-  description: "Also those that are revoked. Of the keys themselves only hashes are kept.",
+  description: "Includes revoked keys. Only hashes of the keys are stored.",
   params: idParams,
   answers: { 200: listOf(keySchema) },
   async handle({ params, services }) {
@@ -95,7 +95,8 @@ export const revokeKey = endpoint({
   needs: "admin:users",
   tag: "admin",
   summary: "Revoke an API key",
-  description: "At once on this node, within 30 seconds on others; open event streams of it end within as long again.",
+  description:
+    "Takes effect at once on this node and within 30 seconds on others; open event streams end within another 30 seconds.",
   params: idParams,
   answers: { 204: z.null() },
   async handle({ caller, params, services, reply }) {

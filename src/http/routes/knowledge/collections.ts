@@ -22,7 +22,7 @@ export const createCollection = endpoint({
     "`rag.embeddingModels` says; administrators may choose any.",
   body: z.strictObject({
     name,
-    description: description.optional().describe("What is in it: agents are told"),
+    description: description.optional().describe("Description, shown to agents"),
     embeddingModel: embeddingModel.optional(),
     settings: settings.optional(),
   }),
@@ -37,7 +37,7 @@ export const createCollection = endpoint({
 export const readChoices = endpoint({
   needs: "knowledge:read",
   tag: "knowledge",
-  summary: "What a collection may be made with",
+  summary: "List the options for new collections",
   description:
     "What it is made with where nothing is said, and which embedding models, languages and rerankers you may choose.",
   answers: { 200: choicesSchema },
@@ -93,7 +93,7 @@ export const changeCollection = endpoint({
 export const reindexCollection = endpoint({
   needs: "knowledge:write",
   tag: "knowledge",
-  summary: "Read all documents of a collection anew, with another model or other settings",
+  summary: "Reindex a collection, with another model or other settings",
   description:
     "Each in its turn; until then it is searched as it is, by words. Vectors of another model are not searched any more.",
   params: idParams,

@@ -242,7 +242,7 @@ export const getDocumentText = endpoint({
   needs: "knowledge:read",
   tag: "knowledge",
   summary: "Get the text of a document",
-  description: "What was read out of it: passages and citations are slices of it, by `charStart` and `charEnd`.",
+  description: "The extracted text. Passages and citations are slices of it, by `charStart` and `charEnd`.",
   params: idParams,
   query: z.object({
     from: z.coerce.number().int().min(0).default(0),
@@ -261,7 +261,7 @@ export const getDocumentText = endpoint({
 export const retryDocument = endpoint({
   needs: "knowledge:write",
   tag: "knowledge",
-  summary: "Read a document anew",
+  summary: "Process a document again",
   params: idParams,
   answers: { 202: documentSchema },
   async handle({ params, caller, reply, services: { knowledge } }) {
@@ -274,7 +274,7 @@ export const retryDocument = endpoint({
 export const deleteDocument = endpoint({
   needs: "knowledge:delete",
   tag: "knowledge",
-  summary: "Delete a document, its original and all that was made of it",
+  summary: "Delete a document with its original and everything derived from it",
   params: idParams,
   answers: { 204: z.null() },
   async handle({ params, caller, reply, services: { knowledge } }) {

@@ -22,9 +22,9 @@ const filtersSchema = z.strictObject({
     .min(1)
     .max(100)
     .optional()
-    .describe("Names of documents; `*` stands for any text"),
+    .describe("Names of documents; `*` is a wildcard"),
   kinds: z.array(z.string().min(1).max(100)).min(1).max(50).optional().describe("Such as `pdf`, `markdown`"),
-  metadata: z.record(z.string(), z.json()).optional().describe("What a document's metadata must hold"),
+  metadata: z.record(z.string(), z.json()).optional().describe("Values that a document's metadata must contain"),
   pageFrom: z.int().min(1).optional(),
   pageTo: z.int().min(1).optional(),
 });
@@ -39,7 +39,7 @@ export const queryKnowledge = endpoint({
   body: z.strictObject({
     question: z.string().min(1).max(mostQuestion),
     collections: z.array(z.string().min(1).max(200)).max(20).optional().describe("Ids or names"),
-    retrieval: z.enum(retrievals).optional().describe("Instead of what the collections' settings say"),
+    retrieval: z.enum(retrievals).optional().describe("Overrides the collections' settings"),
     weight: z.number().min(0).max(1).optional().describe("Of a hybrid: how much the vector side counts"),
     filters: filtersSchema.optional(),
     limit: z.int().min(1).max(50).optional().describe("Passages at most, 8 when absent"),
@@ -55,7 +55,7 @@ export const listTraces = endpoint({
   needs: "knowledge:read",
   tag: "knowledge",
   summary: "List your retrievals, newest first",
-  description: "The last 500 of a person are kept.",
+  description: "The last 500 per user are kept.",
   query: z.object({
     run: idSchema.optional().describe("Only of this run"),
     before: idSchema.optional().describe("The last id of the page before"),

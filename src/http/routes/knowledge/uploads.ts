@@ -74,7 +74,7 @@ export const putUpload = endpoint({
   needs: "files:write",
   tag: "files",
   summary: "Bring a file that was begun, in one piece",
-  description: "Begins anew what was brought of it so far.",
+  description: "Restarts the upload; discards what has arrived so far.",
   params: idParams,
   takesBody: "any",
   answers: { 200: uploadSchema },
@@ -125,7 +125,7 @@ export const deleteUpload = endpoint({
   needs: "files:write",
   tag: "files",
   summary: "Delete an upload",
-  description: "What messages told of it stays in them; copies in workspaces stay until their threads are deleted.",
+  description: "Its description in messages stays; copies in workspaces stay until their threads are deleted.",
   params: idParams,
   answers: { 204: z.null() },
   async handle({ params, caller, reply, services: { uploads } }) {

@@ -23,7 +23,7 @@ const policy = [
 /** The page for people. */
 export const page = document("index.html", {
   summary: "The page for people",
-  description: "One page, whatever its path says. Without a build of it (`npm start` makes it) you are sent to /docs.",
+  description: "The page, for every path. Redirects to /docs if the page has not been built (`npm start` builds it).",
 });
 
 /** What the page's service worker shows while the server can't be reached. */

@@ -23,8 +23,8 @@ const mostExported = 10_000;
 export const listRoomMessages = endpoint({
   needs: "threads:read",
   tag: "rooms",
-  summary: "List what was said and done in a room, by seq",
-  description: "As `/api/threads/{id}/items`; `next` is the seq to go on from.",
+  summary: "List the items of a room, by seq",
+  description: "Like `/api/threads/{id}/items`; `next` is the seq to continue from.",
   params: idParams,
   query: itemPageQuery,
   answers: { 200: itemPageSchema },
@@ -65,7 +65,7 @@ export const exportRoom = endpoint({
 export const listRoomQuestions = endpoint({
   needs: "threads:read",
   tag: "rooms",
-  summary: "List what a room's agents wait for",
+  summary: "List the open questions of a room",
   params: idParams,
   answers: { 200: listOf(questionSchema) },
   async handle({ params, caller, services }) {
@@ -100,7 +100,7 @@ export const followRoom = endpoint({
     "stays open. Whoever follows is present.",
   params: idParams,
   query: z.object({
-    cursor: z.string().optional().describe("Where to go on; the header Last-Event-ID comes first"),
+    cursor: z.string().optional().describe("Cursor to continue from; the header Last-Event-ID takes precedence"),
   }),
   answers: {
     200: eventStream(

@@ -32,7 +32,7 @@ const changes = {
 export const listRooms = endpoint({
   needs: "threads:list",
   tag: "rooms",
-  summary: "List your rooms, newest first, and what kinds of room there are",
+  summary: "List your rooms, newest first, and the kinds of room",
   query: z.object(pageQuery),
   answers: { 200: roomListSchema },
   async handle({ query: { limit = 100 }, caller, services: { rooms } }): Promise<RoomList> {
@@ -66,7 +66,7 @@ export const createRoom = endpoint({
 export const getRoom = endpoint({
   needs: "threads:read",
   tag: "rooms",
-  summary: "Get a room, with who is in it and what they do",
+  summary: "Get a room with its members and their state",
   params: idParams,
   answers: { 200: roomSchema },
   async handle({ params, caller, services }) {
@@ -78,7 +78,7 @@ export const changeRoom = endpoint({
   needs: "threads:write",
   tag: "rooms",
   summary: "Rename a room, or change who works in it and how",
-  description: "Its owner may. A run that is at work goes on as it began.",
+  description: "Owner only. A live run continues unchanged.",
   params: idParams,
   body: z.strictObject(changes).refine((change) => Object.keys(change).length > 0, "must change something"),
   answers: { 200: roomSchema },
@@ -163,7 +163,7 @@ export const sayInRoom = endpoint({
 export const continueRoom = endpoint({
   needs: "threads:write",
   tag: "rooms",
-  summary: "Let agents go on that a guard or a limit has stopped",
+  summary: "Continue after a guard or a limit has stopped the agents",
   description: `The same as saying \`${continueText}\`.`,
   params: idParams,
   answers: { 202: startedInRoomSchema },
@@ -179,7 +179,7 @@ export const interruptRoom = endpoint({
   tag: "rooms",
   summary: "Stop the turn of an agent, or of all",
   description:
-    "Their programs too. What an agent has said until then stays, marked as partial. Whoever is in the room may.",
+    "Stops their programs too. What an agent has written so far stays, marked as partial. Every member of the room can do this.",
   params: idParams,
   body: z.strictObject({ agent: z.string().max(100).optional().describe("Absent: all") }).nullish(),
   answers: { 200: interruptedSchema },
@@ -193,7 +193,7 @@ export const clearRoom = endpoint({
   needs: "threads:write",
   tag: "rooms",
   summary: "Begin a new chapter",
-  description: "Agents are told nothing of before; nothing is deleted. What works in the room is stopped.",
+  description: "Agents no longer see earlier messages; nothing is deleted. Running work in the room is stopped.",
   params: idParams,
   answers: { 200: roomSchema },
   async handle({ params, caller, services }) {

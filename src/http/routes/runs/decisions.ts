@@ -10,7 +10,7 @@ import { idParams, listOf } from "../../shapes/schemas.ts";
 export const listQuestions = endpoint({
   needs: "threads:list",
   tag: "runs",
-  summary: "List what your runs wait for, oldest first",
+  summary: "List the open questions of your runs, oldest first",
   answers: { 200: listOf(questionSchema) },
   async handle({ caller, services }) {
     return { data: (await services.approvals.questions(caller)).map(publicQuestion) };
@@ -20,7 +20,7 @@ export const listQuestions = endpoint({
 export const listQuestionsOfRun = endpoint({
   needs: ["threads:read", "own"],
   tag: "runs",
-  summary: "List what a run waits for",
+  summary: "List the open questions of a run",
   params: idParams,
   answers: { 200: listOf(questionSchema) },
   async handle({ params, caller, services }) {
@@ -47,7 +47,7 @@ export const decide = endpoint({
 export const continueRun = endpoint({
   needs: "threads:write",
   tag: "runs",
-  summary: "Let a run go on past the limit at which it waits",
+  summary: "Continue a run past the limit at which it waits",
   description: "It gets as much again of that limit. 409 (`nothing_to_continue`): it does not wait at one.",
   params: idParams,
   answers: { 200: runSchema },
@@ -59,7 +59,7 @@ export const continueRun = endpoint({
 export const listGrants = endpoint({
   needs: "threads:list",
   tag: "runs",
-  summary: "List what you have allowed for always",
+  summary: "List the calls that you always allow",
   answers: { 200: listOf(grantSchema) },
   async handle({ caller, services }) {
     return { data: await services.approvals.grants(caller) };
@@ -70,7 +70,7 @@ export const removeGrant = endpoint({
   needs: "threads:write",
   tag: "runs",
   summary: "Be asked again",
-  description: "What was allowed for always is asked about from now on.",
+  description: "These calls need approval again from now on.",
   params: idParams,
   answers: { 204: z.null() },
   async handle({ params, caller, reply, services }) {

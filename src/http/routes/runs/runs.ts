@@ -43,15 +43,11 @@ export const startRun = endpoint({
   takesLong: true,
   body: z.strictObject({
     agent: z.string(),
-    message: messageInputSchema.optional().describe("What is said; this or `again`"),
+    message: messageInputSchema.optional().describe("The message to send; this or `again`"),
     instead: idSchema
       .optional()
-      .describe(
-        "A message of yours that this one stands in place of: the conversation goes on from before it, on a branch beside it",
-      ),
-    again: idSchema
-      .optional()
-      .describe("A message of yours that is to be answered anew: a copy of it begins a branch beside it"),
+      .describe("Your message that this one replaces: the conversation continues from before it, on a new branch"),
+    again: idSchema.optional().describe("Your message to answer again: a copy of it starts a new branch"),
     options: runOptionsSchema.optional(),
     held: heldSchema,
     mode: z
@@ -152,7 +148,7 @@ export const cancelRun = endpoint({
   needs: ["threads:write", "own"],
   tag: "runs",
   summary: "Cancel a run wherever it is",
-  description: "A run that has ended is left as it is.",
+  description: "Does nothing if the run has ended.",
   params: idParams,
   answers: { 200: runSchema },
   async handle({ params, caller, services }) {
@@ -190,7 +186,7 @@ export const forkRun = endpoint({
   body: z.strictObject({
     step: z
       .union([z.string().max(200), z.int().nonnegative()])
-      .describe("The last step that is kept, by its name, which may be a number: `2`, `2.1`"),
+      .describe("Name of the last step to keep, for example `2` or `2.1`"),
     model: z.string().max(200).optional().describe("Another model from there on"),
     instructions: z.string().max(100_000).optional().describe("Instead of its agent's; admins only"),
     input: z.string().min(1).max(100_000).optional().describe("Instead of the message that began it"),

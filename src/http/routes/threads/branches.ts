@@ -31,7 +31,7 @@ export const listBranch = endpoint({
 export const forkThread = endpoint({
   needs: "threads:write",
   tag: "threads",
-  summary: "Begin another thread with what was said in this one",
+  summary: "Fork a thread",
   description: "A copy of the branch up to `item`, or of the shown one: messages, and calls with their results.",
   params: idParams,
   body: z.strictObject({ item: idSchema.optional(), title: z.string().max(500).optional() }).nullish(),

@@ -10,7 +10,7 @@ import { followedEventSchema } from "../../shapes/run-event-schema.ts";
 import { idParams } from "../../shapes/schemas.ts";
 
 const query = z.object({
-  cursor: z.string().optional().describe("Where to go on; the header Last-Event-ID comes first"),
+  cursor: z.string().optional().describe("Cursor to continue from; the header Last-Event-ID takes precedence"),
 });
 const events = eventStream(
   "Events: `event` is the type, `data` the event as JSON, `id` the cursor after it",

@@ -56,7 +56,7 @@ export const changeTask = endpoint({
   needs: "tasks:write",
   tag: "tasks",
   summary: "Change a task, complete it or open it again",
-  description: "What is absent stays as it is.",
+  description: "Omitted fields stay unchanged.",
   params,
   body: z.strictObject({
     title: title.optional(),

@@ -101,7 +101,7 @@ export const changeThread = endpoint({
       outsideRead: z
         .literal(true)
         .optional()
-        .describe("You have read what came from outside so far: nothing is asked because of it any more"),
+        .describe("You have read the external content so far: it triggers no more questions"),
     })
     .refine((changes) => Object.keys(changes).length > 0, "must change something"),
   answers: { 200: threadSchema },
@@ -126,7 +126,7 @@ export const editMessage = endpoint({
   takesLong: true,
   body: z.strictObject({
     message: z.strictObject({ id: idSchema.optional(), content: sentContentSchema }),
-    instead: idSchema.describe("The message of yours that it stands in place of"),
+    instead: idSchema.describe("Your message that this one replaces"),
   }),
   answers: { 201: editedSchema },
   async handle({ params, body: { message, instead }, caller, reply, services }): Promise<EditedMessage> {
