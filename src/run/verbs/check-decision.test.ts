@@ -23,7 +23,7 @@ function refused(input: RunDecision, { body = {}, status = "waiting", isChild, i
     return undefined;
   } catch (error) {
     const { status: http, code, detail, message } = error as ColloquyError;
-    return [http, detail.param ?? code, message];
+    return [http, detail.param ?? code, message, ...(code === "invalid_arguments" ? [code] : [])];
   }
 }
 const allow = { decision: "allow" } as const;
@@ -121,8 +121,8 @@ test("decision: a form is filled in as its schema says, without numbers that can
     ["{", /./],
     ['{"n": 12345678901234567890}', /n: 12345678901234567890 has more digits than can be kept$/],
   ] as const) {
-    const [http, param, message] = fill(filled)!;
-    assert.deepEqual([http, param], [400, "arguments"]);
+    const [http, param, message, code] = fill(filled)!;
+    assert.deepEqual([http, param, code], [400, "arguments", "invalid_arguments"]);
     assert.match(String(message), told);
   }
   const many = Object.fromEntries(Array.from({ length: 7 }, (_, at) => [`n${at}`, 0]));
