@@ -167,4 +167,13 @@ if (import.meta.main) {
   const problems = examineHouse(root, files);
   for (const problem of problems) console.log(problem);
   if (problems.length > 0) process.exitCode = 1;
+  else console.log(`${countCode(root, files).toLocaleString("en")} lines of code in src/`);
+}
+
+/** Without tests, comments and blank lines. */
+function countCode(root, files) {
+  const isOurs = (file) => /^src\/.*\.ts$/.test(file) && !file.endsWith(".test.ts");
+  const isCode = (line) => !/^\s*(\/\/|\/?\*|$)/.test(line);
+  return files.filter(isOurs).flatMap((file) => readFileSync(join(root, file), "utf8").split("\n").filter(isCode))
+    .length;
 }

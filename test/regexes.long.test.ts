@@ -3,9 +3,14 @@ import { test } from "node:test";
 import { bounded, made } from "./regexes/bounded.ts";
 import { collected, regexesIn, type Literal } from "./regexes/collected.ts";
 import { judge, type Verdict } from "./regexes/judge.ts";
+import { fingerprintOf, readJudged } from "./regexes/judged.ts";
+import { isWhole } from "./sampled.ts";
 
 const advice =
   "Rewrite it, or scan the text instead; if the text is short, say in test/regexes/bounded.ts where that is seen to.";
+
+/** Patterns that may be missing in judged.json, besides the slow ones, or stand there though they are gone. */
+const mostFresh = 30;
 
 /** As people find it: file, line, pattern, and a text that makes it slow. */
 function told({ file, line, source, flags }: Literal, verdict: Verdict): string {
@@ -46,7 +51,9 @@ test("a pattern that is slow is found, with its place and a text that shows it",
 });
 
 test("no pattern of src/ and web/ takes a time that grows faster than the text, unless that text is short", async () => {
-  const slow = await slowOnes(collected().literals);
+  const { literals } = collected();
+  const judged = isWhole ? new Set<string>() : readJudged();
+  const slow = await slowOnes(literals.filter((literal) => !judged.has(fingerprintOf(literal))));
   const listed = ([{ file, source, flags }]: (typeof slow)[number]) =>
     bounded.find((each) => each.file === file && isMeant(each.pattern, `/${source}/${flags}`));
   const unlisted = slow.filter((each) => !listed(each)).map((each) => told(...each));
@@ -54,6 +61,16 @@ test("no pattern of src/ and web/ takes a time that grows faster than the text, 
   const used = new Set(slow.map(listed));
   const needless = bounded.filter((each) => !used.has(each)).map(({ file, pattern }) => `${file}: ${pattern}`);
   assert.deepEqual(needless, [], "nothing there is slow any more: take it out of test/regexes/bounded.ts");
+});
+
+test("what was judged before is written down, but for what changed since", () => {
+  const there = new Set(collected().literals.map(fingerprintOf));
+  const judged = readJudged();
+  const stale = [...judged].filter((fingerprint) => !there.has(fingerprint));
+  const fresh = [...there].filter((fingerprint) => !judged.has(fingerprint));
+  const advice = "Run `node test/regexes/write-judged.ts` and commit test/regexes/judged.json.";
+  assert.ok(stale.length <= mostFresh, `${stale.length} patterns of judged.json are gone. ${advice}`);
+  assert.ok(fresh.length <= bounded.length + mostFresh, `${fresh.length} patterns are judged in each run. ${advice}`);
 });
 
 test("nor does one that is only made when it runs", async () => {
