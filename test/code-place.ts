@@ -9,9 +9,9 @@ import { removeTree } from "../src/sandbox/workspace/remove-tree.ts";
 import { defaultSandboxLimits, type Sandbox, SandboxUnusable } from "../src/sandbox/sandbox.ts";
 import type { Workspace } from "../src/sandbox/workspace/workspace.ts";
 import { createWorkspaces } from "../src/sandbox/workspace/workspaces.ts";
-import type { PythonPlace } from "../src/tools/code/python-code/python-code.ts";
+import type { PythonCodeDeps } from "../src/tools/code/python-code/python-code.ts";
 
-export type TestPlace = PythonPlace & {
+export type TestPlace = PythonCodeDeps & {
   /** A call of nobody's run, in a thread of its own; `told` is what it showed its followers. */
   readonly context: (change?: Partial<ToolContext>) => ToolContext & { readonly told: string[] };
   readonly workspaceOf: (context: Pick<ToolContext, "rootThreadId">) => Promise<Workspace>;

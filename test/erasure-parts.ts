@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { createUploads } from "../src/knowledge/uploads/uploads.ts";
-import { createErasures, type ErasureParts } from "../src/people/erasures.ts";
+import { createErasures, type ErasureDeps } from "../src/people/erasures.ts";
 import { silentLog } from "../src/protocol/base/log.ts";
 import { createWorkspaces } from "../src/sandbox/workspace/workspaces.ts";
 import type { Database } from "../src/store/driver/database.ts";
@@ -24,7 +24,7 @@ export async function startErasing(
     log: silentLog,
   });
   const workspaces = createWorkspaces({ folder: join(folder, "scratch") });
-  const parts: ErasureParts = {
+  const parts: ErasureDeps = {
     database,
     runs: service.erasure,
     schedules: service.schedules,

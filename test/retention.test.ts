@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { before, after, test } from "node:test";
 import { createUploads, type Uploads } from "../src/knowledge/uploads/uploads.ts";
-import { createRetention, type RetentionParts, retentionFindings } from "../src/people/retention.ts";
+import { createRetention, type RetentionDeps, retentionFindings } from "../src/people/retention.ts";
 import { removeForgotten } from "../src/app/workspaces.ts";
 import { newId } from "../src/protocol/base/ids.ts";
 import { silentLog } from "../src/protocol/base/log.ts";
@@ -24,7 +24,7 @@ eachDatabase((databases) => {
   let service: TestRuns;
   let uploads: Uploads;
   let workspaces: Workspaces;
-  let parts: RetentionParts;
+  let parts: RetentionDeps;
   const folders = { scratch: "", uploads: "", sessions: "" };
 
   before(async () => {

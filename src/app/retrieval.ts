@@ -17,7 +17,7 @@ import type { Database } from "../store/driver/database.ts";
 import { createSearch } from "../store/knowledge/search.ts";
 import { getTrace, listTraces } from "../store/knowledge/traces.ts";
 
-export type RetrievalParts = {
+export type RetrievalDeps = {
   readonly database: Database;
   readonly knowledge: Knowledge;
   readonly log: Log;
@@ -28,7 +28,7 @@ export type OpenRetrieval = { readonly retrieve: RetrievePassages; readonly clos
 /** The way from a question to passages, as it is configured. */
 export function openRetrieval(
   { rag }: Pick<Config, "rag">,
-  { database, knowledge, log }: RetrievalParts,
+  { database, knowledge, log }: RetrievalDeps,
 ): OpenRetrieval {
   const rerankers = new Map(Object.entries(rag.rerankers).map(([name, settings]) => [name, createReranker(settings)]));
   return {
@@ -70,6 +70,6 @@ export function sourceTextOf({ documents }: Pick<Knowledge, "documents">) {
 }
 
 /** Of indexes, one keeper works in each process that works at all. */
-export function keepIndexes(parts: Pick<RetrievalParts, "database" | "log">, runsJobs: boolean): IndexKeeper {
+export function keepIndexes(parts: Pick<RetrievalDeps, "database" | "log">, runsJobs: boolean): IndexKeeper {
   return runsJobs ? startIndexKeeper(parts) : { wake: () => {}, close: async () => {} };
 }

@@ -32,7 +32,7 @@ export type ToolsServer = {
   readonly stop: () => Promise<void>;
 };
 
-export type ToolsServerWish = {
+export type ToolsServerOptions = {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
   readonly log: Log;
@@ -44,7 +44,7 @@ const dayMs = 24 * 60 * 60_000;
 /** The tools of this machine as a server of their own, for servers of agents that name it: no database, no runs. */
 export async function startToolsServer(
   config: Config,
-  { host = "127.0.0.1", port, log }: ToolsServerWish,
+  { host = "127.0.0.1", port, log }: ToolsServerOptions,
 ): Promise<ToolsServer> {
   const { token } = config.tools;
   if (token === undefined && !isLoopback(host))

@@ -13,7 +13,7 @@ import type { ModelRelay } from "../tools/core/model-relay.ts";
 import { createToolRegistry } from "../tools/core/registry.ts";
 import { loadUserTools, type ToolProblem } from "../tools/core/user-tools.ts";
 import { ragTool } from "../tools/basic/rag.ts";
-import { chromiumInstall, findMarp, marpInstall, type MarpWish } from "../tools/ppt-maker/marp.ts";
+import { chromiumInstall, findMarp, marpInstall, type MarpOptions } from "../tools/ppt-maker/marp.ts";
 import { pptMakerTool } from "../tools/ppt-maker/ppt-maker.ts";
 import { findNpmProgram } from "../tools/code/npm-program.ts";
 import { nanocoderMissing } from "../tools/code/python-coder/nanocoder.ts";
@@ -124,7 +124,7 @@ export function ownToolsOf(
   ];
 }
 
-function marpWishOf({ tools: { ppt_maker: settings } }: Config): MarpWish {
+function marpWishOf({ tools: { ppt_maker: settings } }: Config): MarpOptions {
   return { marp: settings?.marp, chromium: settings?.chromium, searchPath: searchPath() };
 }
 

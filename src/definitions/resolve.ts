@@ -1,6 +1,6 @@
 import { type ModelChoice, type StoredModels, withStoredModels } from "../models/discovery/choose.ts";
 import { type ModelConfig, problemsOf } from "../models/config.ts";
-import type { BackendWish } from "../models/discovery/probe.ts";
+import type { BackendSetting } from "../models/discovery/probe.ts";
 import type { AgentDefinition } from "../protocol/agents/agents.ts";
 import type { DefinitionKind, DefinitionPlace, DefinitionProblem, EntryState } from "../protocol/agents/definitions.ts";
 import type { McpServerConfig, McpServersConfig } from "../protocol/agents/mcp-servers.ts";
@@ -12,7 +12,7 @@ import { parseDefinition, type DefinitionTypes, type ParsePolicy } from "./parse
 export type ConfiguredDefinitions = {
   /** As configured. */
   readonly models: readonly ModelConfig[];
-  readonly wish: BackendWish;
+  readonly wish: BackendSetting;
   /** With what was found on this machine. */
   readonly choice: ModelChoice;
   /** The built-in ones and those of files, as they are written. */

@@ -1,5 +1,5 @@
 import type { FoundModels, ModelTrial, McpTrial } from "../protocol/agents/trials.ts";
-import { findModels, type FindWish } from "../models/discovery/find-models.ts";
+import { findModels, type FindModelsOptions } from "../models/discovery/find-models.ts";
 import { createModels, type ModelsOptions } from "../models/registry.ts";
 import { tryModel } from "../models/discovery/try-model.ts";
 import type { Caller } from "../protocol/base/callers.ts";
@@ -57,7 +57,7 @@ export function createTrials({ definitions, servers, onCall, isOwn, connect, ...
       }
     },
 
-    findModels: (wish: FindWish): Promise<FoundModels> => findModels(wish, connect),
+    findModels: (wish: FindModelsOptions): Promise<FoundModels> => findModels(wish, connect),
 
     server(asked: string | UncheckedDraft, caller: Caller, signal: AbortSignal): Promise<McpTrial> {
       if (typeof asked !== "string")

@@ -33,7 +33,7 @@ export type Erasures = {
   list(): Promise<readonly Erasure[]>;
 };
 
-export type ErasureParts = {
+export type ErasureDeps = {
   readonly database: Pick<Database, "query" | "transaction">;
   readonly runs: PersonErasure;
   readonly schedules: Pick<Schedules, "list" | "delete">;
@@ -60,7 +60,7 @@ type Person = { readonly id: string; readonly userId: string; readonly name: str
  * Erases people, step by step; each step finds what is left of it, so whoever goes on after a process that died begins at the
  * first. `begin` looks for what others left.
  */
-export function createErasures(parts: ErasureParts): Erasures & { begin(): () => Promise<void> } {
+export function createErasures(parts: ErasureDeps): Erasures & { begin(): () => Promise<void> } {
   const { database, runs, schedules, workspaces, uploads, collections, log } = parts;
   const { query } = database;
   let stopped = false;

@@ -49,7 +49,7 @@ export type Retention = {
   removeNow(): Promise<readonly RoundResult[] | undefined>;
 };
 
-export type RetentionParts = {
+export type RetentionDeps = {
   readonly database: Pick<Database, "query" | "transaction">;
   readonly old: RunRetention;
   readonly uploads: Pick<Uploads, "removeById">;
@@ -61,7 +61,7 @@ export type RetentionParts = {
 };
 
 /** Removes what is older than it is to be kept: when asked, and (`begin`) every hour on one node. */
-export function createRetention(parts: RetentionParts): Retention & { begin(): () => Promise<void> } {
+export function createRetention(parts: RetentionDeps): Retention & { begin(): () => Promise<void> } {
   const { database, old, uploads, workspaces, configured, log, withFiles } = parts;
   const { query } = database;
   let stopped = false;

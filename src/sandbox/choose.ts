@@ -8,7 +8,7 @@ import { createSpace, type Space } from "./workspace/space.ts";
 /** What `auto` tries, in this order. What gives no protection is taken only when it is named. */
 const order: readonly SandboxDriver["name"][] = ["bubblewrap", "docker", "podman", "landlock", "simulated"];
 
-export type SandboxWish = {
+export type SandboxOptions = {
   readonly kind: SandboxKind;
   readonly drivers: readonly SandboxDriver[];
   /** Shared with whoever else writes into workspaces; absent: one of its own. */
@@ -18,7 +18,7 @@ export type SandboxWish = {
 type SandboxChoice = { readonly sandbox: Sandbox | undefined; readonly tried: SandboxState["tried"] };
 
 /** Chosen at the first use; whoever comes meanwhile waits for the same choice. */
-export function createSandboxSource(wish: SandboxWish): SandboxSource {
+export function createSandboxSource(wish: SandboxOptions): SandboxSource {
   const closing = new AbortController();
   let chosen: Promise<SandboxChoice> | undefined;
   let known: SandboxState | undefined;
@@ -51,7 +51,7 @@ export function createSandboxSource(wish: SandboxWish): SandboxSource {
 export async function openSandbox({
   signal,
   ...wish
-}: SandboxWish & { readonly signal: AbortSignal }): Promise<Sandbox> {
+}: SandboxOptions & { readonly signal: AbortSignal }): Promise<Sandbox> {
   const { sandbox, tried } = await choose(wish, signal);
   if (sandbox) return sandbox;
   throw new SandboxUnusable(whyNone(wish.kind, tried));
@@ -59,7 +59,7 @@ export async function openSandbox({
 
 /** The driver that is named, or the first of all that works. What does not work is told, not thrown. */
 async function choose(
-  { kind, drivers, space = createSpace() }: SandboxWish,
+  { kind, drivers, space = createSpace() }: SandboxOptions,
   signal: AbortSignal,
 ): Promise<SandboxChoice> {
   const tried: { driver: string; reason: string }[] = [];

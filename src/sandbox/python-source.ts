@@ -1,5 +1,5 @@
 import { messageOf } from "../protocol/base/errors.ts";
-import { describePython, type PythonState, type PythonWish } from "./python.ts";
+import { describePython, type PythonState, type PythonOptions } from "./python.ts";
 import type { SandboxSource } from "./sandbox.ts";
 
 /** The Python that commands have here, asked until it answers. */
@@ -14,7 +14,7 @@ const longestMs = 60_000;
 
 export function createPythonSource(
   sandbox: Pick<SandboxSource, "open">,
-  wish: Omit<PythonWish, "signal">,
+  wish: Omit<PythonOptions, "signal">,
 ): PythonSource {
   let asked: Promise<PythonState> | undefined;
   let known: PythonState | undefined;

@@ -24,7 +24,7 @@ export type PythonState = {
   readonly problem?: string;
 };
 
-export type PythonWish = {
+export type PythonOptions = {
   /** An interpreter or a virtual environment of this machine; a bare name is looked for like the default. */
   readonly named?: string | undefined;
   /** Where programs are looked for: a PATH. */
@@ -45,7 +45,7 @@ const ofThisMachine: readonly string[] = ["bubblewrap", "landlock", "unsafe-nati
 const askMs = 10_000;
 
 /** Finds the interpreter and asks it, in the sandbox, what it has. What is not there is told, not thrown. */
-export async function describePython(sandbox: Sandbox, wish: PythonWish): Promise<PythonState> {
+export async function describePython(sandbox: Sandbox, wish: PythonOptions): Promise<PythonState> {
   try {
     const place = ofThisMachine.includes(sandbox.report.driver)
       ? await findPython(wish)
@@ -62,7 +62,7 @@ export async function describePython(sandbox: Sandbox, wish: PythonWish): Promis
 
 type PythonInstallation = Pick<PythonHere, "command" | "mounts">;
 
-async function findPython({ named, searchPath, signal }: PythonWish): Promise<PythonInstallation> {
+async function findPython({ named, searchPath, signal }: PythonOptions): Promise<PythonInstallation> {
   const command = named?.includes("/") ? await interpreterAt(named) : await firstInPath(named ?? "python3", searchPath);
   const [prefix, base] = await prefixesOf(command, signal);
   const folders = [...new Set([prefix, base])].filter((folder) => !["/usr", "/usr/local"].includes(folder));

@@ -5,7 +5,7 @@ import { calculate } from "./basic/calculate.ts";
 import { editFileTool } from "./files/edit-file.ts";
 import { listFilesTool } from "./files/list-files.ts";
 import { now } from "./basic/now.ts";
-import { type PythonCoderPlace, pythonCoderTool } from "./code/python-coder/python-coder.ts";
+import { type PythonCoderDeps, pythonCoderTool } from "./code/python-coder/python-coder.ts";
 import { readFileTool } from "./files/read-file.ts";
 import { runPythonTool } from "./code/run-python.ts";
 import { searchFilesTool } from "./files/search-files.ts";
@@ -21,6 +21,6 @@ export function fileTools(workspaces: Pick<Workspaces, "open">): readonly Tool[]
 }
 
 /** Those that run code that a model wrote. */
-export function codeTools(place: PythonCoderPlace): readonly Tool[] {
+export function codeTools(place: PythonCoderDeps): readonly Tool[] {
   return [bashTool(place), runPythonTool(place), pythonCoderTool(place)];
 }

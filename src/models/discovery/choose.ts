@@ -1,10 +1,10 @@
 import type { ModelConfig } from "../config.ts";
-import { chooseBackend, probeBackends, type BackendWish, type BackendProbe, type ProbeOptions } from "./probe.ts";
+import { chooseBackend, probeBackends, type BackendSetting, type BackendProbe, type ProbeOptions } from "./probe.ts";
 
 export type ChooseOptions = {
   /** As configured. */
   readonly models: readonly ModelConfig[];
-  readonly wish: BackendWish;
+  readonly wish: BackendSetting;
   readonly probe: boolean;
   /** Where this server itself will listen: never asked. */
   readonly ownPort: number;

@@ -5,7 +5,7 @@ import { isPrivateHost } from "./ask-context-size.ts";
 import { askJson, fieldOf, type Reply } from "./ask-json.ts";
 import { type Connector, createModelAgent } from "../transport/model-agent.ts";
 
-export type FindWish = {
+export type FindModelsOptions = {
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -18,7 +18,7 @@ const mostModels = 1000;
  * Which models a server has, by asking in all the ways that are known, at the address and below it. `connect` makes the
  * connections; absent: they go anywhere. Never throws.
  */
-export async function findModels(wish: FindWish, connect?: Connector): Promise<FoundModels> {
+export async function findModels(wish: FindModelsOptions, connect?: Connector): Promise<FoundModels> {
   const dispatcher = createModelAgent(connect);
   try {
     return await askAllWays(wish, dispatcher);
@@ -27,7 +27,7 @@ export async function findModels(wish: FindWish, connect?: Connector): Promise<F
   }
 }
 
-async function askAllWays(wish: FindWish, dispatcher: Dispatcher): Promise<FoundModels> {
+async function askAllWays(wish: FindModelsOptions, dispatcher: Dispatcher): Promise<FoundModels> {
   const base = new URL(wish.baseUrl);
   base.search = "";
   base.hash = "";

@@ -118,7 +118,7 @@ function namesIn(reply: Reply, list: string, field: string): readonly string[] |
 }
 
 /** What a person asked for: `LLM_BACKEND`, `OLLAMA_MODEL`, `DEFAULT_TEMPERATURE`. Without a backend all kinds count. */
-export type BackendWish = {
+export type BackendSetting = {
   readonly backend?: "ollama" | "llamacpp" | "auto";
   readonly ollamaModel?: string;
   readonly temperature?: number;
@@ -126,7 +126,7 @@ export type BackendWish = {
 export type ChosenBackend = { readonly probe?: BackendProbe; readonly config?: ModelConfig; readonly detail: string };
 
 /** Which backend to use, in words too. `auto` takes Ollama before llama.cpp. A backend that was named is taken even if it is away, so that its failure shows. */
-export function chooseBackend(probes: readonly BackendProbe[], wish: BackendWish = {}): ChosenBackend {
+export function chooseBackend(probes: readonly BackendProbe[], wish: BackendSetting = {}): ChosenBackend {
   const { backend } = wish;
   const kinds: readonly BackendKind[] =
     backend === undefined
@@ -148,14 +148,14 @@ export function chooseBackend(probes: readonly BackendProbe[], wish: BackendWish
   return { ...(named && { probe: named }), ...(config && { config }), detail: misses };
 }
 
-function nameFor(probe: BackendProbe, wish: BackendWish): string {
+function nameFor(probe: BackendProbe, wish: BackendSetting): string {
   if (probe.kind === "ollama" && wish.ollamaModel) return wish.ollamaModel;
   // llama.cpp serves the one model it was started with, whatever name is asked for.
   return probe.models[0] ?? (probe.kind === "llamacpp" ? "default" : "");
 }
 
 /** The entry of `models:` for a server that was probed; its id is the server's kind. */
-function configOf(probe: BackendProbe, wish: BackendWish): ModelConfig {
+function configOf(probe: BackendProbe, wish: BackendSetting): ModelConfig {
   const options = wish.temperature === undefined ? undefined : { options: { temperature: wish.temperature } };
   const model = nameFor(probe, wish);
   if (probe.kind === "ollama") return { id: "ollama", provider: "ollama", baseUrl: probe.url, model, ...options };

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import { filesText, secondsText, stoppedText } from "./command-result.ts";
 import { defineTool } from "../core/define-tool.ts";
-import { type CodePlace, type CommandOutcome, networkText, runCommand } from "./run-command.ts";
+import { type CodeToolDeps, type CommandOutcome, networkText, runCommand } from "./run-command.ts";
 
 const mostSeconds = 600;
 /** For the sandbox to begin, and for what is left when the command's own time is over. */
@@ -14,7 +14,7 @@ const description =
   "(cat << EOF), editing (sed, or rewrite file), listing (ls, find), searching (grep), running code (python, node), etc. " +
   "Files in the workspace stay for later calls; processes end with the command, and nobody answers a prompt.";
 
-export function bashTool(place: CodePlace): Tool {
+export function bashTool(place: CodeToolDeps): Tool {
   const usual = place.limits.timeoutMs / 1000;
   const most = Math.max(mostSeconds, usual);
   return defineTool({

@@ -11,7 +11,7 @@ export type NpmProgram = {
   readonly version: string;
 };
 
-export type NpmProgramWish = {
+export type NpmProgramOptions = {
   /** The program, or the folder of its package; absent: the program of its name in the PATH. */
   readonly named: string | undefined;
   readonly searchPath: string;
@@ -27,7 +27,7 @@ const packageSchema = z.looseObject({
 /** It is not run for that: what is installed may be anybody's. Undefined: it is not there. */
 export async function findNpmProgram(
   name: string,
-  { named, searchPath, also = [] }: NpmProgramWish,
+  { named, searchPath, also = [] }: NpmProgramOptions,
 ): Promise<NpmProgram | undefined> {
   const inPath = searchPath.split(delimiter).map((folder) => join(folder, named ?? name));
   const candidates = named?.includes(sep) ? [named] : [...inPath, ...(named === undefined ? also : [])];

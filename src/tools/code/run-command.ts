@@ -7,7 +7,7 @@ import type { Workspace } from "../../sandbox/workspace/workspace.ts";
 import { isLong, shortened } from "./command-result.ts";
 
 /** What tools that run code work with. */
-export type CodePlace = {
+export type CodeToolDeps = {
   /** Opened at the first use; rejects with what is missing. */
   readonly sandbox: Pick<SandboxSource, "open">;
   readonly workspaces: { open(threadId: string): Promise<Workspace> };
@@ -36,7 +36,7 @@ export type CommandOutcome = Pick<SandboxResult, "end" | "exitCode" | "durationM
 };
 
 /** For descriptions of tools. */
-export function networkText({ hosts }: Pick<CodePlace, "hosts">): string {
+export function networkText({ hosts }: Pick<CodeToolDeps, "hosts">): string {
   return hosts.length === 0 ? "Network access is disabled." : `Only these hosts can be reached: ${hosts.join(", ")}.`;
 }
 
@@ -45,7 +45,7 @@ const mostKept = 4 * 1024 * 1024;
 
 /** Runs a command in the workspace of the call's thread. Throws when it was aborted, and when there is no sandbox. */
 export async function runCommand(
-  { sandbox, workspaces, limits: set }: CodePlace,
+  { sandbox, workspaces, limits: set }: CodeToolDeps,
   context: ToolContext,
   { timeoutSeconds, signal = context.signal, env, ...command }: CommandSpec,
 ): Promise<CommandOutcome> {

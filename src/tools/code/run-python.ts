@@ -5,7 +5,7 @@ import { defineTool } from "../core/define-tool.ts";
 import {
   failureOf,
   type PythonOutcome,
-  type PythonPlace,
+  type PythonCodeDeps,
   withPythonDescription,
   runPythonCode,
 } from "./python-code/python-code.ts";
@@ -19,7 +19,7 @@ const description =
 /** For the sandbox to begin and to end. */
 const marginMs = 15_000;
 
-export function runPythonTool(place: PythonPlace): Tool {
+export function runPythonTool(place: PythonCodeDeps): Tool {
   const tool = defineTool({
     name: "run_python",
     description: `${description} ${networkText(place)}`,

@@ -16,7 +16,7 @@ export type Marp = {
   readonly chromium: string | undefined;
 };
 
-export type MarpWish = {
+export type MarpOptions = {
   readonly marp: string | undefined;
   readonly chromium: string | undefined;
   readonly searchPath: string;
@@ -30,7 +30,7 @@ const leastProcesses = 512;
 const leastMemory = 1024 ** 3;
 
 /** What is installed of Marp and Chromium; undefined: no Marp. */
-export async function findMarp({ marp, chromium, searchPath }: MarpWish): Promise<Marp | undefined> {
+export async function findMarp({ marp, chromium, searchPath }: MarpOptions): Promise<Marp | undefined> {
   // Beside this server's own packages, where its developers have it.
   const beside = join(import.meta.dirname, "../../../node_modules/@marp-team/marp-cli");
   const program = await findNpmProgram("marp", { named: marp, searchPath, also: [beside] });

@@ -10,7 +10,7 @@ import { openTestPlace, type TestPlace } from "../../../test/code-place.ts";
 import { filesOf } from "../../protocol/threads/files.ts";
 import type { StepAnswer, StepRequest, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { SandboxUnusable } from "../../sandbox/sandbox.ts";
-import { type PptMakerPlace, pptMakerTool } from "./ppt-maker.ts";
+import { type PptMakerDeps, pptMakerTool } from "./ppt-maker.ts";
 
 const place = await openTestPlace();
 const skip = existsSync("/usr/bin/chromium") ? false : "no Chromium";
@@ -32,7 +32,7 @@ suite("ppt_maker", { skip: place ? false : "no bubblewrap" }, () => {
       return { text, calls: [], finish, model: "m" };
     };
   };
-  const toolWith = (change: Partial<PptMakerPlace> = {}) =>
+  const toolWith = (change: Partial<PptMakerDeps> = {}) =>
     pptMakerTool({
       ...place!,
       marp: undefined,
@@ -41,7 +41,7 @@ suite("ppt_maker", { skip: place ? false : "no bubblewrap" }, () => {
       prompt: async (values) => JSON.stringify(values),
       ...change,
     });
-  const make = (input: object, at: ToolContext, change?: Partial<PptMakerPlace>): Promise<ToolResult> => {
+  const make = (input: object, at: ToolContext, change?: Partial<PptMakerDeps>): Promise<ToolResult> => {
     const tool = toolWith(change);
     return tool.execute(tool.input.parse(input), at);
   };

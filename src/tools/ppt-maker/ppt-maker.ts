@@ -7,7 +7,7 @@ import { type Sandbox, SandboxUnusable } from "../../sandbox/sandbox.ts";
 import type { Workspace } from "../../sandbox/workspace/workspace.ts";
 import { filesText, stoppedText } from "../code/command-result.ts";
 import { defineTool } from "../core/define-tool.ts";
-import type { CodePlace } from "../code/run-command.ts";
+import type { CodeToolDeps } from "../code/run-command.ts";
 import { countSlides, deckOf, fileNameOf, picturesIn, themes, titleOf, withPictures } from "./deck.ts";
 import {
   chromiumInstall,
@@ -18,11 +18,11 @@ import {
   formats,
   type Marp,
   marpInstall,
-  type MarpWish,
+  type MarpOptions,
 } from "./marp.ts";
 
-export type PptMakerPlace = CodePlace &
-  MarpWish & {
+export type PptMakerDeps = CodeToolDeps &
+  MarpOptions & {
     /** The prompt `ppt_maker` with these values in it. */
     readonly prompt: (values: Readonly<Record<string, string>>) => Promise<string>;
   };
@@ -54,7 +54,7 @@ const input = z
   .strict();
 type DeckInput = z.output<typeof input>;
 
-export function pptMakerTool(place: PptMakerPlace): Tool {
+export function pptMakerTool(place: PptMakerDeps): Tool {
   return defineTool({
     name: "ppt_maker",
     description:
@@ -71,7 +71,7 @@ export function pptMakerTool(place: PptMakerPlace): Tool {
   });
 }
 
-async function makeSlides(place: PptMakerPlace, asked: DeckInput, context: ToolContext): Promise<ToolResult> {
+async function makeSlides(place: PptMakerDeps, asked: DeckInput, context: ToolContext): Promise<ToolResult> {
   const workspace = await place.workspaces.open(context.rootThreadId);
   const before = await workspace.snapshot();
   const deck = await writeDeck(place, asked, { context, workspace });
@@ -96,7 +96,7 @@ async function makeSlides(place: PptMakerPlace, asked: DeckInput, context: ToolC
 type DeckContext = { readonly context: ToolContext; readonly workspace: Workspace };
 
 /** By the model, of instructions; or the one that is there, as it is. */
-async function writeDeck(place: PptMakerPlace, asked: DeckInput, { context, workspace }: DeckContext): Promise<string> {
+async function writeDeck(place: PptMakerDeps, asked: DeckInput, { context, workspace }: DeckContext): Promise<string> {
   const { instructions, slides = usualSlides, theme } = asked;
   const present = asked.deck === undefined ? undefined : await readDeck(workspace, asked.deck);
   if (instructions === undefined && present === undefined)
@@ -126,7 +126,7 @@ type ConversionOutcome = { readonly notMade: ReadonlyMap<DeckFormat, string>; re
 
 /** What can't be made is told, with what would help; the rest is made. */
 async function convertAll(
-  place: PptMakerPlace,
+  place: PptMakerDeps,
   wanted: DeckRequest,
   { context, workspace }: DeckContext,
 ): Promise<ConversionOutcome> {
@@ -174,7 +174,7 @@ async function convertAll(
 
 type DeckTools = { readonly sandbox: Sandbox; readonly marp: Marp };
 
-async function findWhatItTakes(place: PptMakerPlace): Promise<DeckTools | { readonly reason: string }> {
+async function findWhatItTakes(place: PptMakerDeps): Promise<DeckTools | { readonly reason: string }> {
   const marp = await findMarp(place);
   if (!marp) return { reason: `Marp is not installed here: ${marpInstall}` };
   try {

@@ -5,9 +5,9 @@ import { newId } from "../../../protocol/base/ids.ts";
 import type { Tool, ToolContext } from "../../../protocol/agents/tools.ts";
 import type { PythonSource } from "../../../sandbox/python-source.ts";
 import type { Workspace } from "../../../sandbox/workspace/workspace.ts";
-import { type CodePlace, type CommandOutcome, runCommand } from "../run-command.ts";
+import { type CodeToolDeps, type CommandOutcome, runCommand } from "../run-command.ts";
 
-export type PythonPlace = CodePlace & {
+export type PythonCodeDeps = CodeToolDeps & {
   readonly python: PythonSource;
 };
 
@@ -33,7 +33,7 @@ const flags = ["-I", "-B", "-u"];
 
 /** Runs code as a program of its own, each time anew: only files stay. Throws when it was aborted or can't be run here. */
 export async function runPythonCode(
-  { python, ...place }: PythonPlace,
+  { python, ...place }: PythonCodeDeps,
   context: ToolContext,
   { code, timeoutSeconds }: { readonly code: string; readonly timeoutSeconds?: number | undefined },
 ): Promise<PythonOutcome> {

@@ -5,10 +5,10 @@ import type { StepAnswer, ToolContext, ToolResult } from "../../../protocol/agen
 import type { Workspace } from "../../../sandbox/workspace/workspace.ts";
 import { filesText, shortened, stoppedText } from "../command-result.ts";
 import type { ModelRelay } from "../../core/model-relay.ts";
-import { type CodePlace, runCommand } from "../run-command.ts";
+import { type CodeToolDeps, runCommand } from "../run-command.ts";
 import { findNpmProgram } from "../npm-program.ts";
 
-export type NanocoderPlace = CodePlace & {
+export type NanocoderDeps = CodeToolDeps & {
   readonly relay: ModelRelay;
   /** Its program, or the folder of its package; absent: found in the PATH. */
   readonly nanocoder: string | undefined;
@@ -40,7 +40,7 @@ const reportSchema = z.looseObject({
 type NanocoderReport = z.infer<typeof reportSchema>;
 
 /** Gives a task to the CLI, all of which runs in the sandbox; its model calls are steps of this run. */
-export async function runNanocoder(place: NanocoderPlace, context: ToolContext, task: string): Promise<ToolResult> {
+export async function runNanocoder(place: NanocoderDeps, context: ToolContext, task: string): Promise<ToolResult> {
   const { relay, nanocoder: named, searchPath, nanocoderSeconds } = place;
   const nanocoder = await findNpmProgram("nanocoder", { named, searchPath });
   if (!nanocoder) throw new Error(`python_coder works by nanocoder here. ${nanocoderMissing(named)}`);

@@ -9,7 +9,7 @@ import type { Script } from "../../../models/demo/scripted.ts";
 import { filesOf } from "../../../protocol/threads/files.ts";
 import type { ToolResult } from "../../../protocol/agents/tools.ts";
 import { createModelRelay } from "../../core/model-relay.ts";
-import { type PythonCoderPlace, pythonCoderTool } from "./python-coder.ts";
+import { type PythonCoderDeps, pythonCoderTool } from "./python-coder.ts";
 
 const opened = await openTestPlace();
 const skip = opened ? false : "no bubblewrap";
@@ -19,7 +19,7 @@ after(() => opened?.close());
 const smallCoder = join(import.meta.dirname, "../../../../test/nanocoder");
 const installed = process.env["NANOCODER_PATH"];
 
-function coderPlace(change: Partial<PythonCoderPlace> = {}): PythonCoderPlace {
+function coderPlace(change: Partial<PythonCoderDeps> = {}): PythonCoderDeps {
   const relay = createModelRelay(relayWire);
   return { ...place, mode: "nanocoder", relay, nanocoder: smallCoder, searchPath: "", nanocoderSeconds: 60, ...change };
 }
@@ -124,7 +124,7 @@ eachRunDatabase((runs) => {
 }, "pglite");
 
 suite("python_coder, nanocoder", { skip }, () => {
-  const run = (change: Partial<PythonCoderPlace>, step?: () => Promise<never>): Promise<ToolResult> =>
+  const run = (change: Partial<PythonCoderDeps>, step?: () => Promise<never>): Promise<ToolResult> =>
     pythonCoderTool(coderPlace(change)).execute({ task: "Do it." }, place.context(step ? { step } : {}));
 
   test("where it is not installed, it is told how to install it", async () => {

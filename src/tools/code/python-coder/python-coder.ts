@@ -5,24 +5,24 @@ import { defineTool } from "../../core/define-tool.ts";
 import {
   failureOf,
   type PythonOutcome,
-  type PythonPlace,
+  type PythonCodeDeps,
   withPythonDescription,
   runPythonCode,
 } from "../python-code/python-code.ts";
 import { networkText } from "../run-command.ts";
-import { type NanocoderPlace, runNanocoder } from "./nanocoder.ts";
+import { type NanocoderDeps, runNanocoder } from "./nanocoder.ts";
 
-export type PythonCoderPlace = PythonPlace & NanocoderPlace & { readonly mode: "native" | "nanocoder" };
+export type PythonCoderDeps = PythonCodeDeps & NanocoderDeps & { readonly mode: "native" | "nanocoder" };
 
 /** For the sandbox to begin and to end. */
 const marginMs = 15_000;
 
 /** Two tools of one name: the model writes the code, or somebody else does. */
-export function pythonCoderTool(place: PythonCoderPlace): Tool {
+export function pythonCoderTool(place: PythonCoderDeps): Tool {
   return place.mode === "native" ? nativeTool(place) : nanocoderTool(place);
 }
 
-function nativeTool(place: PythonPlace): Tool {
+function nativeTool(place: PythonCodeDeps): Tool {
   const tool = defineTool({
     name: "python_coder",
     description:
@@ -61,7 +61,7 @@ function resultOf(outcome: PythonOutcome): ToolResult {
   };
 }
 
-function nanocoderTool(place: NanocoderPlace): Tool {
+function nanocoderTool(place: NanocoderDeps): Tool {
   return defineTool({
     name: "python_coder",
     description:
