@@ -16,7 +16,7 @@ export type OpenTasks = {
   readonly close: () => Promise<void>;
 };
 
-/** People's tasks, and the tools that change them. */
+/** Opens tasks, and the tools that change them. */
 export function openTasks({
   store: { database },
   log,

@@ -1,4 +1,4 @@
-/** What the help says of one command, given its first words; all of it where there is no such command. */
+/** Returns the help of one command, by its first words; the complete help if the command doesn't exist. */
 export function helpFor(help: string, [command, second]: readonly string[]): string {
   if (command === undefined) return help;
   const entries = help.split(/\n(?= {2}colloquy )|\n\n/).filter((entry) => entry.startsWith("  colloquy "));

@@ -138,7 +138,7 @@ export const configSchema = z.strictObject({
     )
     .default([])
     .refine((hooks) => new Set(hooks.map(({ name }) => name)).size === hooks.length, "must have different names"),
-  /** What runs do while their model can't be had. */
+  /** Settings for runs whose model is unavailable. */
   outages: outagesSchema,
   concurrency: z
     .strictObject({ perUser: z.int().positive().default(8), perNode: z.int().positive().default(256) })

@@ -7,17 +7,17 @@ import type { Log } from "../protocol/base/log.ts";
 export type WatchOptions = {
   readonly log: Log;
   readonly onServers: (changed: Config) => void;
-  /** How often the file is looked at; 1 s when absent. */
+  /** Polling interval in milliseconds; default 1000. */
   readonly intervalMs?: number;
 };
 
-/** Taken over while the server runs; what else changes needs a restart. */
+/** Sections that can change while the server runs; others need a restart. */
 const live = "mcpServers";
 
 /**
- * Reads the configuration again when its file changes, and tells of other servers of tools. A file with faults changes
- * nothing, and may be half written. The file is looked at instead of waited for, which works for every editor, for links
- * that are exchanged, and over networks. Returns what ends it.
+ * Reloads the configuration when its file changes, and reports changed MCP servers. A file with errors changes
+ * nothing, since it may be half written. Polling works with every editor, with replaced
+ * links, and over networks. Returns a function that stops it.
  */
 export function watchConfig(config: Config, { log, onServers, intervalMs = 1000 }: WatchOptions): () => void {
   const { file } = config;
@@ -61,7 +61,7 @@ export function watchConfig(config: Config, { log, onServers, intervalMs = 1000 
   };
 }
 
-/** What is another one after every write, rename or exchange of a link; the same again while the file is gone. */
+/** Returns a mark that changes with every write, rename or replaced link, and stays the same while the file is missing. */
 async function stampOf(file: string): Promise<string> {
   try {
     const { ino, mtimeMs, size } = await stat(file);
@@ -71,7 +71,7 @@ async function stampOf(file: string): Promise<string> {
   }
 }
 
-/** Each section as text. */
+/** Serializes each section, for comparison. */
 function partsOf({
   file: _file,
   source: _source,

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 
-/** Whether what connects to this address stays on this machine: loopback in all its forms, and the machine's own addresses. */
+/** Whether connections to this address stay on this machine: any loopback address, or an address of the machine itself. */
 export function isThisMachine(address: string): boolean {
   // One list for both families on purpose: an IPv4 address is found in its IPv6 form (::ffff:…) too.
   const own = new BlockList();

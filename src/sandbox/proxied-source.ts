@@ -5,13 +5,13 @@ export type HostProxy = { readonly socket: string; readonly close: () => Promise
 
 const port = 3128;
 const address = `http://127.0.0.1:${port}`;
-/** Not all programs know them by the same name. */
+/** Programs differ in which of these names they read. */
 const variables = {
   ...{ HTTP_PROXY: address, HTTPS_PROXY: address, NO_PROXY: "localhost,127.0.0.1" },
   ...{ http_proxy: address, https_proxy: address, no_proxy: "localhost,127.0.0.1" },
 };
 
-/** The same sandbox, whose commands find the proxy; one with another address to reach keeps to that. */
+/** Wraps a sandbox so that its commands use the proxy, unless a command already has another address to reach. */
 export function proxiedSource(source: SandboxSource, openProxy: () => Promise<HostProxy>): SandboxSource {
   let proxy: Promise<HostProxy> | undefined;
   const open = async () => {

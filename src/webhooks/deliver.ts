@@ -12,13 +12,13 @@ export type WebhooksOptions = {
   readonly hooks: readonly Webhook[];
   readonly log: Log;
   readonly pollMs?: number;
-  /** For one answer; a lease is longer than this. */
+  /** Timeout of one request, in milliseconds; must be shorter than a lease. */
   readonly timeoutMs?: number;
-  /** Before the second try; each later one waits twice as long, an hour at most. */
+  /** Pause before the second attempt, in milliseconds; doubles each time, up to an hour. */
   readonly firstRetrySeconds?: number;
 };
 
-/** At once to each hook, so that one that hangs delays no other. */
+/** Simultaneous requests per webhook, so that a slow receiver delays no other. */
 const perHook = 8;
 const leaseSeconds = 60;
 const longestRetrySeconds = 3600;
@@ -26,8 +26,8 @@ const giveUpSeconds = 24 * 3600;
 const tidyMs = 60_000;
 
 /**
- * Sends what the table `deliveries` holds to the hooks: at least once, since a node that dies between a receiver's answer
- * and the row's end leaves the row to be sent again, with the same id. `stop` lets what is under way finish for `graceMs`.
+ * Sends the rows of the table `deliveries` at least once: if a node dies after a receiver's answer but before recording it,
+ * the row is sent again with the same ID. `stop` waits up to `graceMs` for running requests.
  */
 export function startWebhooks(options: WebhooksOptions): { stop(graceMs: number): Promise<void> } {
   const { database, log, pollMs = 1000 } = options;
@@ -38,7 +38,7 @@ export function startWebhooks(options: WebhooksOptions): { stop(graceMs: number)
   let stopped = false;
   let looking: Promise<void> | undefined;
   let again = false;
-  /** Hooks of which more may be due than there was room for. */
+  /** Webhooks that may have more due deliveries than fit. */
   const full = new Set<string>();
 
   function look(): void {
@@ -72,7 +72,7 @@ export function startWebhooks(options: WebhooksOptions): { stop(graceMs: number)
     sending.set(hook, sending.get(hook)! + 1);
     const work = deliver(options, hooks.get(hook)!, { delivery, signal: stopping.signal })
       .catch((error: unknown) =>
-        // Its lease runs out, and it is sent again.
+        // It is sent again when its lease expires.
         log.warn({ error: messageOf(error), hook, delivery: delivery.id }, "a webhook's delivery was not recorded"),
       )
       .finally(() => {
@@ -118,7 +118,7 @@ async function deliver(
   await noteFailure(database.query, delivery, { error, retrySeconds });
 }
 
-/** Undefined: the receiver has it. Else why not, without anything secret. */
+/** Sends one delivery. Returns undefined if the receiver accepted it, otherwise the reason without secrets. */
 async function post(
   { url, secret }: Webhook,
   { id, body, event }: DueDelivery,

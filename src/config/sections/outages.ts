@@ -1,15 +1,15 @@
 import { z } from "zod";
 
-/** What runs do while their model can't be had. */
+/** Settings for runs whose model is unavailable. */
 export const outagesSchema = z
   .strictObject({
-    /** So long a step waits between its attempts, in all, before its run waits or ends. */
+    /** Total seconds a step pauses between attempts before its run waits or ends. */
     retrySeconds: z.number().positive().max(60).default(10),
-    /** How long a run that waits lets pass before it asks again, at first … */
+    /** First pause of a waiting run, in seconds. */
     firstSeconds: z.number().positive().default(5),
-    /** … and at most. */
+    /** Longest pause, in seconds. */
     longestSeconds: z.number().positive().max(86_400).default(300),
-    /** It ends when it has waited so long. */
+    /** Hours after which a waiting run ends. */
     waitHours: z.number().positive().max(720).default(24),
   })
   .refine(({ firstSeconds, longestSeconds }) => firstSeconds <= longestSeconds, {
@@ -18,7 +18,7 @@ export const outagesSchema = z
   })
   .prefault({});
 
-/** In the milliseconds that runs count in. */
+/** Converts the settings to milliseconds. */
 export function outagesOf({ retrySeconds, firstSeconds, longestSeconds, waitHours }: z.output<typeof outagesSchema>) {
   return {
     retryMs: retrySeconds * 1000,

@@ -5,43 +5,43 @@ const seconds = z.number().positive().max(86_400);
 
 const named = z.object({
   folder: z.string().min(1).default("./tools"),
-  /** Names or globs of the tools that there are; absent: all. */
+  /** Names or globs of the tools to offer; default: all. */
   available: z.array(z.string().min(1)).optional(),
-  /** For one call of a tool that names no time of its own; absent: 60. */
+  /** Timeout in seconds of tools without their own; default: 60. */
   defaultTimeoutSeconds: seconds.optional(),
-  /** Another server's tools are used: a name or address, or an origin such as `https://tools.lan`. */
+  /** Tools server to use: a name, an address, or an origin such as `https://tools.lan`. */
   host: z
     .string()
     .regex(/^(https?:\/\/)?([\w.-]+|\[[\da-f:.]+\])$/i, "must be a name or an address, without a port or path")
     .optional(),
   port: z.int().min(1).max(65_535).optional(),
-  /** What is asked for, and shown, between the two servers. */
+  /** Shared secret between the two servers. */
   token: z.string().min(16).optional(),
   python_coder: toolSettingSchema
     .extend({
       /** Who writes the code: the model that calls it, or nanocoder. */
       mode: z.enum(["native", "nanocoder"]).default("native"),
-      /** nanocoder's program, or the folder of its package; absent: found in the PATH. */
+      /** nanocoder's program, or the folder of its package; default: the one in the PATH. */
       nanocoder: z.string().min(1).optional(),
-      /** Seconds for one task. */
+      /** Timeout of one task, in seconds. */
       nanocoderTimeout: seconds.default(300),
     })
     .prefault({}),
   ppt_maker: toolSettingSchema
     .extend({
-      /** Marp's CLI: its program, or the folder of its package; absent: as it is found. */
+      /** Marp's CLI: its program, or the folder of its package; default: the one in the PATH. */
       marp: z.string().min(1).optional(),
-      /** Absent: as it is found. */
+      /** Browser that renders slides; default: the one in /usr/bin. */
       chromium: z.string().min(1).optional(),
     })
     .optional(),
 });
 export type ToolsConfig = z.infer<typeof named>;
 
-/** Where tools come from, and by a tool's name what is set for it. */
+/** Sources of tools, and settings by tool name. */
 export const toolsSchema: z.ZodType<ToolsConfig> = named.catchall(toolSettingSchema);
 
-/** What is set for tools by their names. */
+/** Returns the settings by tool name. */
 export function toolSettingsOf(tools: Readonly<ToolsConfig>): ToolSettings {
   const { folder: _f, available, defaultTimeoutSeconds, host: _h, port: _p, token: _t, ...others } = tools;
   const byName: Record<string, ToolSetting> = {};

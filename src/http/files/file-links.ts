@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** Where a file of a thread is on this server. */
+/** Returns the path of a file of a thread on this server. */
 function pathOfFile(threadId: string, path: string): string {
   return `/api/threads/${threadId}/files/${path.split("/").map(encoded).join("/")}`;
 }
 
 export type FileLinks = {
-  /** A path with all that is needed to read the file without a login, as an `<img>` in a chat page does. */
+  /** Returns a path that reads the file without a login, as an `<img>` in a chat page needs. */
   linkTo(threadId: string, path: string): string;
   allows(threadId: string, path: string, link: LinkQuery): boolean;
 };
@@ -15,10 +15,10 @@ export type FileLinks = {
 export type LinkQuery = { readonly until?: number | undefined; readonly signature?: string | undefined };
 
 const daySeconds = 24 * 60 * 60;
-/** A link is good for 30 to 31 days; on one day all links to a file are the same, so that browsers know it again. */
+/** Links are valid for 30 to 31 days. All links to a file from the same day are equal, so that browsers can cache it. */
 const days = 31;
 
-/** `isOpen`: whoever asks is the owner, so nothing needs to be signed. */
+/** `isOpen`: every caller is the owner, so links need no signature. */
 export function createFileLinks({ secret, isOpen }: { readonly secret: string; readonly isOpen: boolean }): FileLinks {
   const sign = (threadId: string, path: string, until: number) =>
     createHmac("sha256", secret)
@@ -37,7 +37,7 @@ export function createFileLinks({ secret, isOpen }: { readonly secret: string; r
   };
 }
 
-/** Also what would end a link in Markdown. */
+/** Encodes a path, including characters that would end a Markdown link. */
 function encoded(name: string): string {
   return encodeURIComponent(name.toWellFormed()).replaceAll(
     /[!'()*]/g,

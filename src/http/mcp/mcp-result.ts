@@ -2,7 +2,7 @@ import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server"
 import { z } from "zod";
 import type { ToolResult } from "../../protocol/agents/tools.ts";
 
-/** Images, sounds and files beside a tool's text: `data.media`, with their bytes as base64 where they were kept. */
+/** Images, audio and files next to a tool's text: `data.media`, with base64 bytes if they were stored. */
 const mediaSchema = z.array(
   z.object({
     type: z.enum(["image", "audio", "resource", "resource_link"]),
@@ -12,7 +12,7 @@ const mediaSchema = z.array(
   }),
 );
 
-/** A tool's result as MCP has it: its text, what there is beside it, and a value as structured content. */
+/** Converts a tool's result to MCP: its text, its media, and its value as structured content. */
 export function mcpResult(result: ToolResult): CallToolResult {
   const { untrusted, from } = result;
   const answer = answerOf(result);

@@ -12,53 +12,53 @@ import type {
   Tool,
 } from "@modelcontextprotocol/server";
 
-/** One `tools/call`, with what its client can do while it works. */
+/** One `tools/call`, and the capabilities of its client. */
 export type McpCall = {
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** `_meta["colloquy/idempotencyKey"]`: the same call sent again with it is not done twice. */
+  /** `_meta["colloquy/idempotencyKey"]`: a call sent again with the same key is not repeated. */
   readonly idempotencyKey?: string;
-  /** `_meta["colloquy/outside"]`: whose text its caller had read. */
+  /** `_meta["colloquy/outside"]`: sources of external content that the caller has read. */
   readonly outside?: readonly string[];
-  /** Fires when the client takes the call back; what works for it must stop. */
+  /** Fires when the client cancels the call; its work must stop. */
   readonly cancelled: AbortSignal;
-  /** Fires when nobody reads the answer any more; the work goes on. */
+  /** Fires when the client disconnects; the work continues. */
   readonly gone: AbortSignal;
-  /** Tells the client, if it wants to know. */
+  /** Sends progress to the client, if it asked for it. */
   readonly progress: (text: string) => void;
-  /** The client can ask its person: the call may end with questions, and comes again with the answers. */
+  /** Whether the client can ask its user: the call can then end with questions and is sent again with the answers. */
   readonly canElicit: boolean;
-  /** What the call before this one ended with, and the answers to its questions; both come from the client. */
+  /** Result of the previous call and the answers to its questions; both come from the client. */
   readonly state?: string;
   readonly answers: Readonly<InputResponses>;
 };
 
 export type McpTool = {
   readonly definition: Tool;
-  /** Resolves to an error result for what a model may react to. */
+  /** Calls a tool. Errors that a model can react to become error results. */
   call(call: McpCall): Promise<CallToolResult | InputRequiredResult>;
 };
 
 export type McpPrompt = {
   readonly definition: Prompt;
   get(values: Readonly<Record<string, string>>): Promise<GetPromptResult | InputRequiredResult>;
-  /** What an argument may begin with `value` for. */
+  /** Completes an argument that starts with `value`. */
   complete?(argument: string, value: string): Promise<readonly string[]>;
 };
 
 export type McpResources = {
-  /** A page; `cursor` is the last page's `nextCursor`. */
+  /** Lists a page; `cursor` is the previous page's `nextCursor`. */
   list(cursor: string | undefined): Promise<{ readonly resources: Resource[]; readonly nextCursor?: string }>;
   readonly templates: readonly ResourceTemplateType[];
-  /** Undefined: there is none, or it is not the caller's. */
+  /** Undefined if it doesn't exist, or belongs to someone else. */
   read(uri: string): Promise<ReadResourceResult | undefined>;
   complete?(value: string): Promise<readonly string[]>;
 };
 
-/** What one caller sees of an MCP server: made anew for each request, so nothing of one caller reaches another. */
+/** The MCP server as one caller sees it. Created for each request, so that callers are isolated from each other. */
 export type McpSurface = {
   readonly info: Implementation;
   readonly instructions?: string;
-  /** In the order in which they are listed; the same at every request. */
+  /** In listing order, which is the same for every request. */
   tools(): Promise<readonly McpTool[]>;
   readonly prompts?: readonly McpPrompt[];
   readonly resources?: McpResources;

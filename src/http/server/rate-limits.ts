@@ -2,15 +2,15 @@ import type { FastifyReply } from "fastify";
 import { ColloquyError } from "../../protocol/base/errors.ts";
 import type { SharedCounts } from "../../store/metering/shared-counts.ts";
 
-/** Counts requests of whoever it is told, in windows of a minute, and tells how many are left in the answer's headers. */
+/** Counts requests per caller in windows of a minute, and reports the rest in the response headers. */
 export type RateLimits = { take(reply: FastifyReply, who: readonly string[]): void };
 
 const windowMs = 60_000;
 const mostCounted = 10_000;
 
 /**
- * 0 a minute is no limit. `take` throws 429 `rate_limited` once one of those who ask has none left. With `shared`, what the other
- * nodes answered counts too, a second later: each counts it into the window that it is in.
+ * Creates the limiter; 0 per minute is no limit. `take` throws 429 `rate_limited` if any of the given callers has none left. With
+ * `shared`, requests to other nodes count too, a second later, in the receiving node's current window.
  */
 export function createRateLimits(perMinute: number, shared?: Pick<SharedCounts, "add" | "hear" | "keyOf">): RateLimits {
   const counts = new Map<string, number>();

@@ -2,8 +2,8 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Log } from "../../protocol/base/log.ts";
 
 /**
- * Our log as Fastify wants it. Requests and replies are left out of its lines: their headers hold secrets. What it is glad of
- * (where it listens) is told by whoever started it.
+ * Adapts our log for Fastify. Omits requests and replies, whose headers contain secrets, and messages that whoever started the
+ * server prints itself, such as the address.
  */
 export function fastifyLog(log: Log, bound: object = {}): FastifyBaseLogger {
   const writer = (level: keyof Log) => (first: unknown, text?: string) => {

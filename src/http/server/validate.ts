@@ -3,7 +3,7 @@ import { z } from "zod";
 import { InvalidInput } from "../../protocol/base/errors.ts";
 import { faultLine, schemaFaults } from "../../protocol/base/schema-faults.ts";
 
-/** Checks a part of a request by its schema; what is wrong is told in few words, and nothing of the value. */
+/** Validates a part of a request. The error describes the problems briefly, without the value. */
 export const validatorCompiler: FastifySchemaCompiler<unknown> = ({ schema, httpPart = "request" }) => {
   if (!(schema instanceof z.ZodType)) throw new Error("A route's schema must be one of zod.");
   return (value: unknown) => {

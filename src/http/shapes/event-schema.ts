@@ -1,13 +1,13 @@
 import { z } from "zod";
 
-/** One server-sent event as the document describes it: `data` parsed. No name: the stream has none. */
+/** Schema of a server-sent event for the OpenAPI document, with `data` parsed. Omit the name for streams without event names. */
 export function eventSchema(data: z.ZodType, name?: string | z.ZodType) {
   if (name === undefined) return z.object({ data });
   const event = typeof name === "string" ? z.literal(name) : name;
   return z.object({ event, data });
 }
 
-/** The login is over: the last event of a stream that nothing else is known to end. */
+/** Last event of a stream whose login has ended. */
 const deniedEvent = eventSchema(z.object({ error: z.object({ code: z.string(), message: z.string() }) }), "denied");
 
 /** What an answer of events is, by the schema of one event; `more` are other types of content it may come in. */

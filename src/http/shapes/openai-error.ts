@@ -1,7 +1,7 @@
 import { ColloquyError, ModelError } from "../../protocol/base/errors.ts";
 import { shownMessage } from "./shown-message.ts";
 
-/** The form in which OpenAI's clients expect an error. */
+/** An error in OpenAI's format. */
 export type OpenAiError = {
   readonly error: {
     readonly message: string;
@@ -11,7 +11,7 @@ export type OpenAiError = {
   };
 };
 
-/** Anything thrown, in OpenAI's form; of what isn't ours nothing is told. */
+/** Converts any error to OpenAI's format. Reveals nothing of unexpected errors. */
 export function openAiError(error: unknown): OpenAiError {
   if (!(error instanceof ColloquyError))
     return openAiErrorOf(500, "Internal error; the server's log has more.", "internal");

@@ -2,8 +2,8 @@ import { type Cursor, formatCursor, type LivePlace, type RunEvent } from "../../
 import { publicItem } from "../../protocol/threads/public-views.ts";
 
 /**
- * Writes events as SSE, each with the cursor that holds after it, so that a reader cut off within a batch can
- * go on behind the last event it got.
+ * Formats events as SSE, each with the cursor after it, so that a reader disconnected within a batch can
+ * continue after the last event it received.
  */
 export function createEventWriter(from: Cursor): (events: readonly RunEvent[], cursor: () => Cursor) => string {
   let before = from;

@@ -4,7 +4,7 @@ import type { RunEvent } from "../../protocol/threads/events.ts";
 import type { ItemOf } from "../../protocol/threads/items.ts";
 import { waitingText } from "./waiting-text.ts";
 
-/** Knows whether a run waits for a person: a wait whose questions are all answered is over. */
+/** Tracks whether a run waits for a person; a wait ends when all of its questions are answered. */
 export function createWaitWatcher() {
   const questions = new Map<string, ItemOf<"question">>();
   let waiting: Extract<RunEvent, { type: "run-wait" }> | undefined;
@@ -23,15 +23,15 @@ export function createWaitWatcher() {
         if (questions.size === 0) waiting = undefined;
       }
     },
-    /** Undefined: it does not wait. */
-    /** It waits for a provider: for whoever can't wait with it, the error. */
+    /** Undefined if the run doesn't wait. */
+    /** The provider's error if the run waits for it, for clients that can't wait. */
     outage: (): ColloquyError | undefined =>
       waiting?.reason === "provider" ? runAwaitsModel(waiting.run, waiting) : undefined,
     text: (): string | undefined => waiting && waitingText({ ...waiting, questions: [...questions.values()] }),
   };
 }
 
-/** The run that an event is of. */
+/** Returns the run that an event belongs to. */
 export function runOf(event: RunEvent): string | null {
   if ("item" in event) return event.item.runId;
   return "run" in event ? event.run : null;

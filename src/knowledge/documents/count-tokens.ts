@@ -1,4 +1,4 @@
-/** About how many tokens a text comes to, whatever the model. */
+/** Estimates the tokens of a text, independent of the model. */
 export function countTokens(text: string, start = 0, end = text.length): number {
   return Math.ceil(weigh(text, start, end) / tokenWeight);
 }
@@ -6,8 +6,8 @@ export function countTokens(text: string, start = 0, end = text.length): number 
 export const tokenWeight = 4;
 
 /**
- * The weight of a text, of which `tokenWeight` is about a token: letters of Latin script and blanks 1, digits and marks 2,
- * letters of other alphabets 2, Chinese, Japanese and Korean 4. Two texts together weigh what both do.
+ * Returns the weight of a text; `tokenWeight` is about one token. Latin letters and blanks weigh 1, digits and punctuation 2,
+ * letters of other alphabets 2, Chinese, Japanese and Korean characters 4. Weights are additive.
  */
 export function weigh(text: string, start: number, end: number): number {
   let weight = 0;
@@ -15,7 +15,7 @@ export function weigh(text: string, start: number, end: number): number {
   return weight;
 }
 
-/** The heaviest that one UTF-16 unit can be. */
+/** Maximum weight of one UTF-16 unit. */
 export const mostWeight = 4;
 
 export function weightAt(text: string, at: number): number {

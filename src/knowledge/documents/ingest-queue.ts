@@ -13,18 +13,18 @@ import {
 import { ingest, type IngestOptions, LostDocument } from "./ingest.ts";
 import { UnreadableFile } from "../parse/parsed.ts";
 
-/** Reads what is queued, on this node. */
+/** Processes queued documents on this node. */
 export type IngestQueue = {
-  /** There is something. */
+  /** Call when there may be queued documents. */
   wake(): void;
-  /** What is being read is given back. */
+  /** Stops; documents in progress return to the queue. */
   stop(): Promise<void>;
 };
 
 export type IngestQueueOptions = IngestOptions & {
-  /** So many at the same time. */
+  /** Number of documents processed at the same time. */
   readonly readers: number;
-  /** A document of the collection is searched now. */
+  /** Called when a document of the collection has become searchable. */
   readonly onReady: (collectionId: string) => void;
   readonly log: Log;
 };

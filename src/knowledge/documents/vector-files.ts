@@ -1,10 +1,10 @@
 import { open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Embeddings of a batch of chunks, kept until all of the document's are there. */
+/** Path of a batch's embeddings, which are stored until the document has all of its batches. */
 const fileOf = (folder: string, batch: number) => join(folder, `vectors-${batch}`);
 
-/** Whole or not at all: a process may end at any moment, and two may write the same. */
+/** Writes a batch atomically: a process can die at any moment, and two can write the same batch. */
 export async function writeVectors(
   folder: string,
   batch: number,
@@ -23,7 +23,7 @@ export async function writeVectors(
   await rename(part, place);
 }
 
-/** Undefined: they are not there, or not of this count and dimension. */
+/** Reads a batch; undefined if it is missing or has another count or dimension. */
 export async function readVectors(
   folder: string,
   batch: number,

@@ -1,6 +1,6 @@
 /**
- * What families of models were trained to see before a document and before a question; without it they find less. Others take
- * both as they are.
+ * Prefixes that model families were trained with before documents and questions; without them they find less. Other models take
+ * both unchanged.
  */
 const families: readonly (readonly [name: RegExp, document: string, query: string])[] = [
   [/nomic-embed/i, "search_document: ", "search_query: "],

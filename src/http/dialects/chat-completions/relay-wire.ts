@@ -4,7 +4,7 @@ import type { ChatWire } from "../../../tools/core/model-relay.ts";
 import { decodeChatRequest } from "./decode.ts";
 import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";
 
-/** This dialect for programs that ask a model in the midst of a call. */
+/** The Chat Completions dialect for programs that ask a model during a tool call. */
 export const relayWire: ChatWire = {
   decode(body) {
     const { messages, tools, toolChoice, format, settings, stream, includeUsage } = decodeChatRequest(body);

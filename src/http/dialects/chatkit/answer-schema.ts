@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { eventStream } from "../../shapes/event-schema.ts";
 
-/** ChatKit's own types are told by their names; what each holds is in its documentation. */
+/** Schema of an item, by its type only; ChatKit's documentation describes its fields. */
 const item = z.looseObject({
   id: z.string(),
   type: z.enum(["user_message", "assistant_message", "workflow", "client_tool_call", "structured_input", "task"]),
@@ -38,7 +38,7 @@ const events = z.discriminatedUnion("type", [
 ]);
 const failure = z.object({ type: z.literal("error"), code: z.string(), message: z.string(), allow_retry: z.boolean() });
 
-/** Of the body with `conversation_id`. */
+/** Answer to a body with `conversation_id`. */
 const conversationEvents = z.discriminatedUnion("type", [
   z.object({ type: z.literal("message_delta"), content: z.string() }),
   z.object({
