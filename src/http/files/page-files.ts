@@ -6,7 +6,7 @@ export type PageFile = {
   readonly type: string;
   readonly tag: string;
   readonly bytes: Buffer;
-  /** The same, compressed, by the encoding's name. */
+  /** Compressed versions, by encoding. */
   readonly br?: Buffer;
   readonly gzip?: Buffer;
 };
@@ -24,7 +24,7 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** Undefined: there is no build in the folder. */
+/** Loads the page; undefined if the folder has no build. */
 export function loadPage(folder: string): PageFiles | undefined {
   const names = globSync("**/*.*", { cwd: folder });
   if (!names.includes("index.html")) return undefined;

@@ -16,8 +16,8 @@ export function publicQuestion({ id, runId, threadId, body, createdAt }: ItemOf<
 }
 
 /**
- * The same arguments as the tool will read them, so that nobody allows what they could not see: a key given twice counts
- * once, nothing hides behind blanks, and letters that don't show or turn the text around are written as \u….
+ * Formats arguments as the tool will read them, so that people see what they allow: duplicate keys count
+ * once, whitespace hides nothing, and invisible or text-reversing characters are written as \u….
  */
 export function plainArguments(text: string): string {
   return compact(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (letter) =>

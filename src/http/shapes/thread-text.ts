@@ -1,7 +1,7 @@
 import { type Item, type ItemOf, textOf } from "../../protocol/threads/items.ts";
 import { callKey, isErased, isNested } from "../../run/log/fold.ts";
 
-/** A branch as Markdown for people: what was said, and each call with its result, folded. */
+/** Formats a branch as Markdown: messages, and each call with its result, collapsed. */
 export function threadMarkdown(title: string, items: readonly Item[]): string {
   const results = new Map(
     items.flatMap((item) => (item.kind === "result" ? [[`${item.runId} ${callKey(item)}`, item] as const] : [])),
@@ -38,7 +38,7 @@ function callText(item: ItemOf<"call">, result: ItemOf<"result"> | undefined): s
   ];
 }
 
-/** In a fence that is longer than any within. */
+/** Wraps a text in a fence that is longer than any inside it. */
 function fenced(text: string): string {
   let longest = 2;
   for (const [ticks] of text.matchAll(/`{3,}/g)) longest = Math.max(longest, ticks.length);

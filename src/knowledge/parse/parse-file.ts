@@ -7,7 +7,7 @@ export type ParseFileOptions = ParseOptions & Omit<ChildLimits, "outputBytes">;
 
 const megabyte = 1024 * 1024;
 
-/** Reads a file that nobody has looked at, in a process of its own: as `runChild`. */
+/** Parses an untrusted file in a separate process; same errors as `runChild`. */
 export function parseFile(path: string, options: ParseFileOptions): Promise<ParsedFile> {
   const { signal, timeoutMs, memoryBytes, ...what } = options;
   // JSON may need several bytes a character.

@@ -3,12 +3,12 @@ import type { Upload } from "../../store/knowledge/uploads.ts";
 
 const mostCharacters = 6000;
 
-/** Where tools find it, in the workspace of the thread; two files of one name have two places. */
+/** Returns the file's path in the workspace; two files with the same name get different paths. */
 function attachedPath({ id, name }: Pick<Upload, "id" | "name">): string {
   return `uploads/${id.slice(-4)}/${name}`;
 }
 
-/** A file as a message brings it: with what a model is told of it, so that it knows what is in it without any tool. */
+/** Returns a file as part of a message, with the description that tells the model its content without a tool. */
 export function attachedFile({ id, name, bytes, kind, mediaType, metadata, problem }: Upload): AttachedFile {
   const path = attachedPath({ id, name });
   const type = mediaType ?? "application/octet-stream";

@@ -1,4 +1,4 @@
-/** Does so many works at once, the others in order; but whoever has none at work comes before whoever has one. */
+/** Runs up to a number of jobs at once, the others in order; callers without a running job go first. */
 export function createFairQueue(most: number): <Result>(who: string, work: () => Promise<Result>) => Promise<Result> {
   const waiting: { readonly who: string; readonly go: () => void }[] = [];
   const working = new Map<string, number>();

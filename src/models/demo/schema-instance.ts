@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../../protocol/agents/models.ts";
 
-/** The first usable one of `anyOf` and its like, references resolved; the schema itself if it has none. */
+/** Returns the first usable alternative of `anyOf` and the like, with references resolved; the schema itself if it has none. */
 export function plainSchema(schema: unknown, root: JsonSchema): JsonSchema {
   let current = asSchema(schema);
   for (let depth = 0; depth < 16; depth++) {
@@ -14,10 +14,10 @@ export function plainSchema(schema: unknown, root: JsonSchema): JsonSchema {
   return current;
 }
 
-/** What stands where a text is wanted: nobody may take it for an answer. */
+/** Placeholder for required texts; clearly not an answer. */
 const sampleText = "demo model: a sample, not an answer";
 
-/** The smallest value that a JSON Schema allows, optional properties left out. Knows what models are usually given. */
+/** Returns the smallest value that a JSON Schema allows, without optional properties. Supports the keywords usually given to models. */
 export function schemaInstance(schema: unknown, root: JsonSchema = asSchema(schema), depth = 0): unknown {
   const plain = plainSchema(schema, root);
   if ("const" in plain) return plain["const"];

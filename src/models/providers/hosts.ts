@@ -1,15 +1,15 @@
-/** What is known of a host that speaks OpenAI's protocol in its own way. */
+/** Known differences of a host from OpenAI's protocol. */
 export type HostRules = {
-  /** Fields it refuses; they are never sent. */
+  /** Fields that the host rejects; they are never sent. */
   readonly refuses: ReadonlySet<string>;
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
-  /** Only `auto` and `none`; a stronger wish becomes `auto`. */
+  /** The host supports only `auto` and `none`; other values become `auto`. */
   readonly weakToolChoice?: boolean;
-  /** Wants `strict: true` on every tool. */
+  /** The host requires `strict: true` on every tool. */
   readonly strictTools?: boolean;
-  /** The environment variable that usually holds its key; without a key it answers nothing. */
+  /** Environment variable that usually holds its key, which the host requires. */
   readonly keyVariable?: string;
-  /** Tokens of prompt and answer when the config does not say. */
+  /** Context size in tokens if the configuration doesn't set one. */
   readonly contextTokens: number;
 };
 
@@ -43,14 +43,14 @@ const rulesByHost: Readonly<Record<string, HostRules>> = {
   "openrouter.ai": { ...cloud, refuses: none, keyVariable: "OPENROUTER_API_KEY" },
 };
 
-/** Servers in one's own house: llama.cpp, vLLM, LM Studio and the like. */
+/** Self-hosted servers: llama.cpp, vLLM, LM Studio and the like. */
 const ownServer: HostRules = { refuses: none, maxTokensField: "max_tokens", contextTokens: 8192 };
 
 export function rulesOfHost(url: URL): HostRules {
   return rulesByHost[url.hostname] ?? ownServer;
 }
 
-/** Variables whose presence means that a provider could be used, with the address it has. */
+/** Variables that show that a provider could be used, with its address. */
 const keyVariables: readonly { readonly variable: string; readonly host: string }[] = [
   ...Object.entries(rulesByHost).flatMap(([host, { keyVariable }]) =>
     keyVariable ? [{ variable: keyVariable, host }] : [],
@@ -58,7 +58,7 @@ const keyVariables: readonly { readonly variable: string; readonly host: string 
   { variable: "ANTHROPIC_API_KEY", host: "api.anthropic.com" },
 ];
 
-/** The variable whose key a host demands; undefined: it answers without one, or is not known. */
+/** Returns the variable with the key that a host requires; undefined if it needs none or is unknown. */
 export function keyVariableOfHost(url: URL): string | undefined {
   return keyVariables.find(({ host }) => host === url.hostname)?.variable;
 }

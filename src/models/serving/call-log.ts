@@ -3,19 +3,19 @@ import type { Log } from "../../protocol/base/log.ts";
 import type { ModelCallRecord } from "../../protocol/agents/models.ts";
 
 export type CallLogOptions = {
-  /** Stores a batch; after a failure it is called again with the same records. */
+  /** Stores a batch; called again with the same records after an error. */
   readonly write: (records: readonly ModelCallRecord[]) => Promise<void>;
   readonly everyMs?: number;
-  /** A batch leaves early at this size. */
+  /** Batch size at which records are stored early. */
   readonly batch?: number;
-  /** Records kept while the store is away; the oldest are dropped then. */
+  /** Maximum number of records to keep while the store is unavailable; the oldest are dropped. */
   readonly most?: number;
   readonly log?: Log;
 };
 
 export type CallLog = {
   add(record: ModelCallRecord): void;
-  /** Writes what is left and stops. */
+  /** Stores the remaining records and stops. */
   close(): Promise<void>;
 };
 
@@ -33,7 +33,7 @@ export function createCallLog(options: CallLogOptions): CallLog {
     else timer ??= setTimeout(() => void flush(), everyMs).unref();
   }
 
-  /** One batch at a time, so that the store is never asked in parallel. */
+  /** Stores one batch at a time. */
   async function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;

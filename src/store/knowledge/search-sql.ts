@@ -1,13 +1,13 @@
 import { indexName, searchedText } from "./lexical.ts";
 
-/** Beyond this rank nothing of a side takes part in the fusion. */
+/** Highest rank of a side that takes part in the fusion. */
 export const candidatesOfSide = 100;
-/** Of reciprocal rank fusion: how little the first ranks stand out. The usual value. */
+/** Smoothing constant of reciprocal rank fusion; the usual value. */
 const rankConstant = 60;
-/** BM25's usual values, which pg_textsearch has too. */
+/** BM25's usual constants, as in pg_textsearch. */
 const [saturation, lengthShare] = [1.2, 0.75];
 
-/** What BM25 multiplies a word's weight by. `length`: of the chunk, in average chunks. */
+/** BM25's factor for a word's weight. `length`: length of the chunk, relative to the average. */
 export function bm25Saturation(count: number, length: number): number {
   return (count * (saturation + 1)) / (count + saturation * (1 - lengthShare + lengthShare * length));
 }

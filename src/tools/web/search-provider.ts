@@ -15,12 +15,12 @@ export type SearchQuestion = {
 export type FoundPage = {
   readonly title: string;
   readonly url: string;
-  /** Words of the page that fit the question. */
+  /** Excerpt of the page that fits the query. */
   readonly snippet: string;
   readonly published?: string;
 };
 
-/** Who searches the web. Throws an error for people and models that says what to do. */
+/** A web search provider. Throws errors that tell people and models what to do. */
 export type SearchProvider = {
   readonly name: string;
   search(question: SearchQuestion, signal: AbortSignal): Promise<readonly FoundPage[]>;
@@ -30,11 +30,11 @@ const mostTitle = 300;
 const mostSnippet = 2000;
 const mostUrl = 2000;
 
-/** A result as a provider tells it; what is of another form counts as absent. */
+/** A provider's raw result; fields of another type count as missing. */
 export const text = z.string().catch("");
 export const maybeText = z.string().optional().catch(undefined);
 
-/** Results that can be used: with a web address, each once, without markup, at most as many as were asked for. */
+/** Returns the usable results: with a web address, without duplicates and markup, up to the requested number. */
 export function usablePages(
   given: readonly { title: string; url: string; snippet: string; published?: string | undefined }[],
   { maxResults }: Pick<SearchQuestion, "maxResults">,
@@ -55,7 +55,7 @@ export function usablePages(
   return [...pages.values()];
 }
 
-/** Without what names a place in the page; undefined: nothing of the web. */
+/** Returns the address without its fragment; undefined if it is not a web address. */
 export function webAddress(given: string): string | undefined {
   const url = URL.parse(given.trim());
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return undefined;
@@ -63,7 +63,7 @@ export function webAddress(given: string): string | undefined {
   return url.href.length <= mostUrl ? url.href : undefined;
 }
 
-/** The query with operators that search engines know. */
+/** Adds common search operators to the query. */
 export function withSites(query: string, sites: readonly string[] = []): string {
   return sites.length === 0 ? query : `${query} (${sites.map((site) => `site:${site}`).join(" OR ")})`;
 }
@@ -86,7 +86,7 @@ function plain(given: string, most: number): string {
   return (tidy.length > most ? `${tidy.slice(0, most)}…` : tidy).toWellFormed();
 }
 
-/** ISO 8601 where the text is a date that can be read; "3 days ago" and the like can't. */
+/** Returns a date as ISO 8601; undefined for texts such as "3 days ago". */
 function dateOf(given: string | undefined): string | undefined {
   if (given === undefined || !/\d{4}/.test(given) || given.length > 100) return undefined;
   const moment = new Date(given);

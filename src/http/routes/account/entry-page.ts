@@ -2,19 +2,19 @@ import { createHash } from "node:crypto";
 import type { SignupRule } from "../../../people/accounts.ts";
 import type { PageWords, wordsFor } from "./page-words.ts";
 
-/** A form that one comes in by. `token`: the field for what stands behind the # of a link. */
+/** A login, sign-up or reset form. `token`: the field for the part of a link after #. */
 export type EntryPage = {
   readonly says: "logIn" | "setUp" | "signUp" | "reset";
-  /** Relative, so that it is right under any base path. */
+  /** Relative, so that it works under any base path. */
   readonly post: string;
   readonly fields: readonly ("username" | "password" | "new-password")[];
   readonly token?: string;
-  /** Whether the page is logged in by it, with a cookie. */
+  /** Whether the form logs the page in, with a cookie. */
   readonly logsIn: boolean;
   readonly next: string;
 };
 
-/** Another way in: a link beside the form. */
+/** A link to another way of logging in, next to the form. */
 export type PageLink = { readonly href: string; readonly text: string };
 
 const style = `
@@ -82,7 +82,7 @@ form.addEventListener("submit", async (event) => {
     note.textContent = noServer;
   }
   button.disabled = false;
-  // It lost the focus with which it was pressed.
+  // Restore the focus, which disabling the button removed.
   if (document.activeElement === document.body) button.focus();
 });
 `;
