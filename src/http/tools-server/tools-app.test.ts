@@ -110,7 +110,7 @@ test("a key's call is done once: at the same time, and again later; another call
 });
 
 for (const idempotent of [false, true])
-  test(`a closed connection stops the call; the same key ${idempotent ? "does it again" : "is told that nobody knows"}`, async () => {
+  test(`a closed connection stops the call; the same key ${idempotent ? "does it again" : "is told that the outcome is unknown"}`, async () => {
     const gate = Promise.withResolvers<void>();
     const { tool, seen } = counting({ gate: gate.promise, idempotent });
     const { url } = await start([tool]);
@@ -123,7 +123,7 @@ for (const idempotent of [false, true])
     await until(() => seen.aborted === 1);
     gate.resolve();
     const told = await (await post(url, "count/calls", callOf({}), { headers })).text();
-    assert.match(told, idempotent ? /done 1/ : /nobody knows.*"uncertain":true/);
+    assert.match(told, idempotent ? /done 1/ : /outcome is unknown.*"uncertain":true/);
     assert.equal(seen.begun, idempotent ? 2 : 1);
   });
 
@@ -175,6 +175,6 @@ test("a stop lets calls finish, then ends them", async () => {
   const told = post(other.url, "count/calls", callOf({})).then((response) => response.text());
   await until(() => held.begun === 1);
   await other.stop(0);
-  assert.match(await told, /nobody knows/);
+  assert.match(await told, /outcome is unknown/);
   assert.equal(held.aborted, 1);
 });
