@@ -58,6 +58,7 @@ export type TestRunsOptions = {
   readonly hooksFor?: RunsOptions["hooksFor"];
   readonly mirror?: RunsOptions["mirror"];
   readonly outages?: RunsOptions["outages"];
+  readonly runsJobs?: RunsOptions["runsJobs"];
 };
 
 /** As it is, but for its times. */
@@ -100,6 +101,7 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
     mirror: options.mirror,
     outages: { ...shortOutages, ...options.outages },
     sandbox: options.sandbox,
+    ...(options.runsJobs === undefined ? {} : { runsJobs: options.runsJobs }),
   });
   const events = (started: RunStart) => eventsOf(service, started);
   return {

@@ -1,0 +1,251 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { z } from "zod";
+import { anyDatabase } from "../../../test/databases.ts";
+import { insertRun, insertUser, rowIn, type RunRows, runRows } from "../../../test/run-rows.ts";
+import { startTestRuns, type TestRuns } from "../../../test/runs.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Database } from "../../store/driver/database.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
+import type { RunDecision } from "../runs.ts";
+
+const send = defineTool({
+  ...{ name: "send", description: "Sends.", input: z.object({ to: z.string() }), effect: "write" },
+  execute: () => "sent",
+});
+
+anyDatabase((databases) => {
+  let database: Database;
+  let service: TestRuns;
+  let run: RunRows;
+  let caller: Caller;
+
+  before(async () => {
+    database = await databases.open();
+    // Nobody works on these runs: what a decision makes of the rows is all that happens.
+    service = await startTestRuns({ database, script: [], tools: [send], runsJobs: false });
+  });
+  after(() => service.stop(0));
+
+  beforeEach(async () => {
+    for (const table of ["threads", "grants", "pgboss.job"]) await database.query(`delete from ${table}`);
+    run = await insertRun(database, { userId: await insertUser(database) });
+    await wait(run);
+    const { userId } = run;
+    caller = { userId, name: "ann", role: "user", permissions: ["*"], via: "session" };
+  });
+
+  async function wait({ runId }: RunRows, status = "waiting") {
+    const limits = { steps: 5, toolCalls: 5, writes: 5, deadlineSeconds: 60 };
+    const definition = { agent: { id: "assistant" }, options: {}, tools: [], limits };
+    await database.query("update runs set status = $2, definition = $3::jsonb where id = $1", [
+      ...[runId, status, JSON.stringify(definition)],
+    ]);
+  }
+
+  async function insertItem(of: RunRows, kind: string, body: object, at: { step?: string; index?: number } = {}) {
+    const id = newId();
+    await database.query(
+      `with t as (update threads set next_seq = next_seq + 1, leaf = $2 where id = $1 returning next_seq - 1 as seq)
+       insert into items (thread_id, seq, id, user_id, run_id, kind, step, call_index, body)
+       select $1, seq, $2, $3, $4, $5, $6, $7, $8::jsonb from t`,
+      [of.threadId, id, of.userId, of.runId, kind, at.step ?? null, at.index ?? null, JSON.stringify(body)],
+    );
+    return id;
+  }
+  const approval = { reason: "approval", tool: "send", arguments: '{"to":"a"}', argumentsHash: "h" };
+  const ask = (body: object = approval, of = run, at = {}) =>
+    insertItem(of, "question", { text: "Sure?", ...body }, at);
+  const decide = (questionId: string, input: RunDecision, { by = caller, runId = run.runId } = {}) =>
+    service.approvals.decide(by, runId, { questionId, input });
+  const jobs = async () =>
+    (await database.query<{ run: string }>("select data ->> 'runId' as run from pgboss.job")).map((job) => job.run);
+  const itemsOf = async (kind: string) => {
+    const rows = (await runRows(database)).items.filter((item) => item["kind"] === kind);
+    return rows.map(({ body, author, run_id }) => ({ body, author, of: run_id }));
+  };
+  const allow = { decision: "allow" } as const;
+
+  test("decide: a question is one of the run's that is named, and that the caller may decide on", async () => {
+    const question = await ask();
+    const notice = await insertItem(run, "notice", { text: "x" });
+    const other = await insertRun(database, { userId: run.userId });
+    const stranger = { ...caller, userId: await insertUser(database) };
+    for (const [questionId, options, code] of [
+      ["q", {}, "question_not_found"],
+      [newId(), {}, "question_not_found"],
+      [notice, {}, "question_not_found"],
+      [question, { runId: other.runId }, "question_not_found"],
+      [question, { runId: "r" }, "run_not_found"],
+      [newId(), { runId: newId() }, "run_not_found"],
+      [question, { by: stranger }, "run_not_found"],
+    ] as const)
+      await assert.rejects(decide(questionId, allow, options), { code, status: 404 });
+    const { id, status } = await decide(question, allow, { by: { ...stranger, role: "admin" } });
+    assert.deepEqual([id, status], [run.runId, "queued"]);
+    assert.deepEqual(await jobs(), [run.runId]);
+  });
+
+  test("decide: what was decided is written, and the run goes on once nothing else is asked", async () => {
+    const [first, second] = [await ask(), await ask()];
+    await decide(first, { ...allow, text: "ok", argumentsHash: "h" });
+    assert.deepEqual(await itemsOf("decision"), [
+      { body: { question: first, decision: "allow", text: "ok" }, author: "ann", of: run.runId },
+    ]);
+    assert.deepEqual(await jobs(), []);
+    assert.equal(rowIn(await runRows(database), "runs", run.runId)["status"], "waiting");
+    await decide(second, { decision: "deny" });
+    assert.deepEqual(await jobs(), [run.runId]);
+    assert.equal(rowIn(await runRows(database), "runs", run.runId)["epoch"], 2);
+  });
+
+  test("decide: other arguments must be ones that the tool takes", async () => {
+    const question = await ask();
+    const told = { code: "invalid_arguments", status: 400, detail: { param: "arguments" } };
+    const { detail: _, ...refused } = told;
+    await assert.rejects(decide(question, { ...allow, arguments: '{"to": 7}' }), refused);
+    assert.deepEqual(await itemsOf("decision"), []);
+    await decide(question, { ...allow, arguments: '{"to": "b"}' });
+    const gone = await ask({ ...approval, tool: "gone" });
+    await wait(run);
+    await decide(gone, { ...allow, arguments: '{"to": 7}' });
+  });
+
+  test("decide: who may hear something here, and that it was read, is kept", async () => {
+    const receivers = ["a.test"];
+    await decide(await ask({ ...approval, receivers, outside: ["mail"] }), { ...allow, here: true, read: true });
+    const [{ body }] = (await itemsOf("decision")) as unknown as [{ body: Record<string, unknown> }];
+    assert.deepEqual(body["here"], receivers);
+    assert.equal(rowIn(await runRows(database), "threads", run.threadId)["outside_read"], 2);
+  });
+
+  test("decide: always is kept for the run's account, for this call or what fits", async () => {
+    const grants = () => database.query("select user_id, tool, pattern from grants order by id");
+    const of = { user_id: run.userId, tool: "send" };
+    await decide(await ask(), { ...allow, always: true });
+    await wait(run);
+    await decide(await ask(), { ...allow, always: { to: "a*" } });
+    assert.deepEqual(await grants(), [
+      { ...of, pattern: { exact: "h" } },
+      { ...of, pattern: { fits: { to: "a*" } } },
+    ]);
+    for (const body of [
+      { ...approval, eachTime: true },
+      { ...approval, tool: undefined },
+      { ...approval, argumentsHash: undefined },
+    ]) {
+      await wait(run);
+      await assert.rejects(decide(await ask(body), { ...allow, always: true }), { code: "invalid_input" });
+    }
+    assert.equal((await grants()).length, 2);
+  });
+
+  test("decide: a person says what became of a write, and its row says so too", async () => {
+    const at = { step: "1", index: 0 };
+    const unknown = { reason: "unknown", tool: "send" };
+    for (const [input, row, result] of [
+      [{ decision: "done" }, "done", { content: "A person says that this was done.", isError: false }],
+      [{ decision: "failed" }, "failed", { content: "A person says that this was not done.", isError: true }],
+      [{ decision: "done", text: "I saw it." }, "done", { content: "I saw it.", isError: false }],
+      [{ decision: "retry" }, "unknown", undefined],
+    ] as const) {
+      await database.query("delete from threads");
+      run = await insertRun(database, { userId: run.userId });
+      await wait(run);
+      await insertItem(run, "notice", { text: "x" }, at);
+      for (const place of [{ step: "0", index: 0 }, { step: "1", index: 1 }, at]) {
+        await insertItem(run, "call", { name: "send", arguments: "{}", target: "server" }, place);
+        await database.query(
+          `insert into ledger (run_id, step, call_index, user_id, tool, status, key, arguments_hash, until)
+           values ($1, $2, $3, $4, 'send', 'unknown', gen_random_uuid(), '', now())`,
+          [run.runId, place.step, place.index, run.userId],
+        );
+      }
+      await decide(await ask(unknown, run, at), input);
+      const { ledger, items } = await runRows(database);
+      const ofCall = (one: Record<string, unknown>) => one["step"] === "1" && one["call_index"] === 0;
+      const [made, ...others] = ledger.toSorted((one, other) => Number(ofCall(other)) - Number(ofCall(one)));
+      assert.deepEqual([made!["status"], made!["result"]], [row, result ?? null]);
+      assert.equal(made!["until"] === null && made!["ended_at"] !== null, result !== undefined);
+      assert.deepEqual(
+        others.map(({ status }) => status),
+        ["unknown", "unknown"],
+      );
+      const results = items.filter(({ kind }) => kind === "result");
+      assert.deepEqual(
+        results.map(({ step, call_index }) => [step, call_index]),
+        result ? [["1", 0]] : [],
+      );
+      for (const { body } of results) {
+        const { content, isError } = body as Record<string, unknown>;
+        assert.deepEqual({ content, isError: isError ?? false }, result);
+      }
+    }
+  });
+
+  test("decide: a limit is extended, or its run ends", async () => {
+    const limit = { reason: "limit", limit: "steps", text: "5 steps are used up" };
+    await assert.rejects(service.runs.continue(caller, run.runId), { code: "nothing_to_continue" });
+    await ask(limit);
+    await service.runs.continue(caller, run.runId);
+    assert.equal(rowIn(await runRows(database), "budgets", run.runId)["steps_max"], 105);
+    await wait(run);
+    await decide(await ask(limit), { decision: "stop" });
+    const row = rowIn(await runRows(database), "runs", run.runId);
+    assert.deepEqual(
+      [row["status"], row["error"]],
+      [...["cancelled", { code: "limit_steps", message: "5 steps are used up" }]],
+    );
+    assert.equal((await itemsOf("decision")).length, 2);
+    const stranger = { ...caller, userId: await insertUser(database) };
+    await assert.rejects(service.runs.continue(stranger, run.runId), { code: "run_not_found" });
+    await assert.rejects(service.runs.continue(caller, "r"), { code: "run_not_found" });
+  });
+
+  test("decide: a wait for a provider is ended, or goes on with a model that there is", async () => {
+    const provider = { reason: "provider", text: "It is away." };
+    await assert.rejects(decide(await ask(provider), { decision: "model", text: "none" }), { status: 422 });
+    await database.query("delete from threads");
+    run = await insertRun(database, { userId: run.userId });
+    await wait(run);
+    await decide(await ask(provider), { decision: "stop" });
+    const row = rowIn(await runRows(database), "runs", run.runId);
+    assert.deepEqual([row["status"], row["error"]], ["cancelled", { code: "", message: "It is away." }]);
+  });
+
+  test("decide: who asks again by itself is interrupted, and writes nothing more", async () => {
+    await wait(run, "running");
+    const provider = { reason: "provider", text: "It is away." };
+    await decide(await ask(provider), { decision: "retry" });
+    assert.equal(rowIn(await runRows(database), "runs", run.runId)["epoch"], 3);
+    assert.deepEqual(await jobs(), [run.runId]);
+  });
+
+  test("decide: a question of a run below is answered by either name, and that run is told of", async () => {
+    const child = await insertRun(database, { userId: run.userId, parent: run });
+    for (const runId of [run.runId, child.runId]) {
+      await wait(child);
+      await wait(run);
+      const { id } = await decide(await ask(approval, child), allow, { runId });
+      assert.equal(id, runId);
+    }
+    assert.deepEqual(
+      (await itemsOf("decision")).map(({ of }) => of),
+      [child.runId, child.runId],
+    );
+    const limit = { reason: "limit", limit: "steps", text: "used up" };
+    await wait(child);
+    await wait(run);
+    await decide(await ask(limit, child), { decision: "continue" });
+    assert.equal(rowIn(await runRows(database), "budgets", run.runId)["steps_max"], 105);
+    await wait(child);
+    await wait(run);
+    await decide(await ask(limit, child), { decision: "stop" });
+    const rows = await runRows(database);
+    assert.deepEqual(
+      [run, child].map(({ runId }) => rowIn(rows, "runs", runId)["status"]),
+      ["cancelled", "cancelled"],
+    );
+  });
+});
