@@ -100,7 +100,11 @@ anyDatabase((databases) => {
     if (plan.how === "answered") return [plan.how, plan.result.isError ?? false, plan.result.content];
     if (plan.how === "do") return [plan.how, plan.tool.name, plan.input];
     if (plan.how === "same") return [plan.how, plan.twin === twin];
-    if (plan.how === "ask") return [plan.how, plan.question?.body];
+    if (plan.how === "ask") {
+      const { kind, step, index, body } = plan.question ?? {};
+      if (plan.question) assert.deepEqual([kind, step, index], ["question", call.step, call.index]);
+      return [plan.how, body];
+    }
     return plan.how === "delegate" ? [plan.how, plan.input] : [plan.how];
   }
   const done = ["do", "send", { n: 1 }];
@@ -224,6 +228,8 @@ anyDatabase((databases) => {
     const [asks, question] = await prepared({ tools, sandbox: weak });
     assert.equal(asks, "ask");
     assert.match(JSON.stringify(question), /It runs in docker \(none\)\./);
+    const [, plain] = await prepared({ tools, approval: { ask: ["send"] } });
+    assert.doesNotMatch(JSON.stringify(plain), /It runs in/);
   });
 
   const question = {
@@ -327,7 +333,14 @@ anyDatabase((databases) => {
       code: "nobody_to_ask",
       message: /^After text from b, c, d, e, f a person is asked before send is called, and nobody is there/,
     });
+    const unattended = { tools, definition: { unattended: true } };
     assert.deepEqual(await prepared({ approval, definition: { unattended: true } }), done);
+    assert.deepEqual(
+      await prepared({ ...unattended, approval: { allowAfterUntrusted: ["send"], allow: ["send"] } }),
+      done,
+    );
+    const [how] = await prepared({ ...unattended, approval: { deny: ["send"] } });
+    assert.equal(how, "answered", "what is denied needs nobody");
   });
 
   test("call: it names whom the call would tell something, but for those that may hear it here", async () => {
