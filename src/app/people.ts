@@ -9,7 +9,7 @@ import { NotFound } from "../protocol/base/errors.ts";
 import { retentionNames } from "../protocol/people/retention.ts";
 import type { Finding } from "../protocol/people/overview.ts";
 import type { Log } from "../protocol/base/log.ts";
-import type { RunsService } from "../run/create-runs.ts";
+import type { RunsService } from "../run/services.ts";
 import type { ConfiguredDays } from "../store/privacy/retention.ts";
 import { createShares } from "../store/shares.ts";
 import type { OpenAccess } from "./access.ts";

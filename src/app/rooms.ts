@@ -12,7 +12,7 @@ import { createPresence } from "../rooms/presence.ts";
 import { modelIdOf, unknownMembers } from "../rooms/room-agents.ts";
 import type { RoomFile } from "../rooms/room-file.ts";
 import { createRooms } from "../rooms/rooms.ts";
-import type { RunsService } from "../run/create-runs.ts";
+import type { RunsService } from "../run/services.ts";
 import type { Store } from "./store.ts";
 
 export type OpenedRooms = {

@@ -4,8 +4,7 @@ import type { Uploads } from "../knowledge/uploads/uploads.ts";
 import { type Caller, serverCaller } from "../protocol/base/callers.ts";
 import { messageOf } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
-import type { PersonErasure } from "../run/threads/erase-person.ts";
-import type { Schedules } from "../run/background/schedules.ts";
+import type { Schedules, PersonErasure } from "../run/services.ts";
 import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
 import type { Database } from "../store/driver/database.ts";
 import {

@@ -3,7 +3,7 @@ import type { Finding } from "../protocol/people/overview.ts";
 import type { Uploads } from "../knowledge/uploads/uploads.ts";
 import { messageOf } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
-import type { RunRetention } from "../run/threads/remove-threads.ts";
+import type { RunRetention } from "../run/services.ts";
 import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
 import type { Database } from "../store/driver/database.ts";
 import {

@@ -1,7 +1,7 @@
+import type { RunsService } from "./services.ts";
 import type { PromptRegistry } from "../agents/load-prompts.ts";
 import type { AgentRegistry, Limits } from "../protocol/agents/agents.ts";
 import type { ApprovalPolicy } from "../protocol/agents/approval.ts";
-import type { ReadinessProblem } from "../protocol/base/readiness.ts";
 import { messageOf } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
 import { newId } from "../protocol/base/ids.ts";
@@ -9,7 +9,7 @@ import type { ModelRegistry } from "../protocol/agents/models.ts";
 import { defaultStrategySettings, type StrategySettings } from "../protocol/agents/strategies.ts";
 import type { ToolRegistry } from "../protocol/agents/tools.ts";
 import type { Database } from "../store/driver/database.ts";
-import { type AdminRuns, createAdminRuns } from "./verbs/admin-runs.ts";
+import { createAdminRuns } from "./verbs/admin-runs.ts";
 import { askAgain } from "./verbs/ask-again.ts";
 import { createBranches } from "./threads/branches.ts";
 import { addClientResults } from "./verbs/bring-results.ts";
@@ -19,9 +19,10 @@ import { continueRun, decide } from "./verbs/decide.ts";
 import { channel, createDeltaWriter, type Notice, parseNotice } from "./log/deltas.ts";
 import { editMessage } from "./threads/edit-message.ts";
 import { createEngine } from "./engine/engine.ts";
-import { createPersonErasure, type PersonErasure } from "./threads/erase-person.ts";
+import { createPersonErasure } from "./threads/erase-person.ts";
 import { executeRun } from "./turn/execute.ts";
-import { createFeeds, type Feeds } from "./log/follow.ts";
+import { createFeeds } from "./log/follow.ts";
+import type { Feeds } from "./log/feeds.ts";
 import { forkThread } from "./threads/fork.ts";
 import { beginHeartbeat, type Heartbeat } from "./background/heartbeat.ts";
 import { listGrants, removeGrant } from "./verbs/grants.ts";
@@ -35,8 +36,8 @@ import {
   type RetentionTimes,
   type Runtime,
 } from "./contract/runtime.ts";
-import { createRunRetention, type RunRetention } from "./threads/remove-threads.ts";
-import { createSchedules, type Schedules } from "./background/schedules.ts";
+import { createRunRetention } from "./threads/remove-threads.ts";
+import { createSchedules } from "./background/schedules.ts";
 import { beginSweeping } from "./background/sweep.ts";
 import { createSessions } from "./threads/sessions.ts";
 import { searchThreads } from "./threads/search-threads.ts";
@@ -81,24 +82,6 @@ export type RunsOptions = {
   readonly onRunEnd?: ((runId: string) => void) | undefined;
   /** Takes runs of others too; false: only accepts, lists and decides. */
   readonly runsJobs?: boolean;
-};
-
-export type RunsService = {
-  readonly runs: Runs;
-  readonly threads: Threads;
-  readonly approvals: Approvals;
-  readonly adminRuns: AdminRuns;
-  readonly schedules: Schedules;
-  readonly old: RunRetention;
-  readonly erasure: PersonErasure;
-  /** Why this process can't work now; undefined: it can. */
-  readonly unready: () => ReadinessProblem | undefined;
-  /** How many runs this process works on. */
-  readonly active: () => number;
-  /** Takes no more runs, lets what works go on for `graceMs`, hands the rest over. Waits as long for whom `isAnswering` speaks of. Once. */
-  readonly drain: (graceMs: number, isAnswering?: () => boolean) => Promise<void>;
-  /** The same, and closes all that it holds. */
-  readonly stop: (graceMs: number) => Promise<void>;
 };
 
 export async function createRuns(options: RunsOptions): Promise<RunsService> {

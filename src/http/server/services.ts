@@ -8,9 +8,8 @@ import type { ModelCallRecord, ModelRegistry } from "../../protocol/agents/model
 import type { ToolRegistry } from "../../protocol/agents/tools.ts";
 import type { Presence } from "../../rooms/presence.ts";
 import type { Rooms } from "../../rooms/rooms.ts";
-import type { AdminRuns } from "../../run/verbs/admin-runs.ts";
+import type { AdminRuns, Schedules } from "../../run/services.ts";
 import type { Approvals, Runs, Threads } from "../../run/runs.ts";
-import type { Schedules } from "../../run/background/schedules.ts";
 import type { Erasures } from "../../people/erasures.ts";
 import type { Retention } from "../../people/retention.ts";
 import type { Persons } from "../../people/archive.ts";

@@ -4,46 +4,14 @@ import { type Caller, callerOf, type Rights, hiddenError } from "../../protocol/
 import { Conflict, InvalidInput, NotFound, ColloquyError } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
-import type { MissedPolicy } from "../../protocol/threads/schedules.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { cronOf, cronOfEvery } from "./cron.ts";
 import { startRun } from "../verbs/start-run.ts";
-import type { RunStart, StartInput } from "../runs.ts";
+import type { StartInput } from "../runs.ts";
+import type { NewSchedule, Schedules, ScheduleTiming } from "../services.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { entryOf, inputOf, noteFiring, scheduleColumns, type ScheduleRow, toSchedule } from "./schedule-rows.ts";
 import { createHash } from "node:crypto";
-
-export type NewSchedule = {
-  /** A UUID made by the client; the same id sent again answers the first. */
-  readonly id?: string;
-  readonly agent: string;
-  readonly prompt: string;
-  /** A thread of the caller's; absent: a new one. */
-  readonly threadId?: string;
-  /** One of the two: five fields, or a span such as `15m`. */
-  readonly cron?: string;
-  readonly every?: string;
-  /** IANA; UTC when absent. */
-  readonly timeZone?: string;
-  readonly missed?: MissedPolicy;
-  readonly enabled?: boolean;
-};
-export type ScheduleTiming = Pick<NewSchedule, "cron" | "every" | "timeZone">;
-export type ScheduleChange = Partial<Omit<NewSchedule, "id" | "threadId">>;
-
-/** The verbs on schedules. Each throws NotFound for what is not the caller's. */
-export type Schedules = {
-  create(caller: Caller, input: NewSchedule): Promise<ScheduleRecord>;
-  /** Oldest first. */
-  list(caller: Caller): Promise<readonly ScheduleRecord[]>;
-  get(caller: Caller, id: string): Promise<ScheduleRecord>;
-  update(caller: Caller, id: string, patch: ScheduleChange): Promise<ScheduleRecord>;
-  delete(caller: Caller, id: string): Promise<void>;
-  /** What such a time means: as cron, and when it would be next. Throws InvalidInput. */
-  times(time: ScheduleTiming): { readonly cron: string; readonly next: readonly Date[] };
-  /** Starts its run now, whether it is enabled or not. */
-  runNow(caller: Caller, id: string, idempotency?: StartInput["idempotency"]): Promise<RunStart>;
-};
 
 /** `begin`: from then on times are kept. */
 export type ScheduleService = Schedules & { begin(): Promise<void> };

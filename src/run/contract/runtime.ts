@@ -9,7 +9,7 @@ import type { Database } from "../../store/driver/database.ts";
 import type { SourceText } from "../log/citations.ts";
 import type { DeltaWriter } from "../log/deltas.ts";
 import type { JobEngine, Job } from "../engine/engine.ts";
-import type { Feeds } from "../log/follow.ts";
+import type { Feeds } from "../log/feeds.ts";
 import type { SandboxInfo } from "./required-sandbox.ts";
 import type { Strategy } from "./turn.ts";
 

@@ -4,24 +4,9 @@ import type { ReservedSpending, ActualSpending } from "../../store/metering/spen
 import { estimate, roomFor } from "../log/estimate-tokens.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import type { ModelAnswer } from "../contract/answer.ts";
+import type { ReservedRequest } from "../contract/reserved-step.ts";
 
 type CostOf = Runtime["costOf"];
-
-/** What is asked for, as far as what it used must be estimated. */
-export type ReservedRequest = {
-  /** Reserved of what its account may spend. */
-  readonly expected: ReservedSpending;
-  /** Tokens of its prompt, as estimated. */
-  readonly input: number;
-  readonly model: string;
-};
-
-/** What a step may use of the limits of its run, and of what its account may spend. */
-export type ReservedStep = ReservedRequest & {
-  readonly steered: number;
-  /** Something limits what its account may spend. */
-  readonly isHeld: boolean;
-};
 
 /** What a request may come to at most. */
 export function expectedOf(

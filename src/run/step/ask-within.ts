@@ -4,7 +4,7 @@ import type { Model } from "../../protocol/agents/models.ts";
 import type { PricedCall } from "../../store/metering/model-calls.ts";
 import type { ModelAnswer } from "../contract/answer.ts";
 import { windowOf } from "../log/estimate-tokens.ts";
-import type { ReservedStep } from "../limits/reservation.ts";
+import type { ReservedStep } from "../contract/reserved-step.ts";
 import { askModel, reserveFor, settledStep, type ModelQuery } from "./ask-model.ts";
 import { requestOf, type RequestOptions } from "./step-request.ts";
 import type { RunWork } from "./work.ts";

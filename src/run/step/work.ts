@@ -3,7 +3,7 @@ import type { AppendExtras, RunOwner, RunEnd } from "../log/append.ts";
 import type { Job } from "../engine/engine.ts";
 import { foldOf, type Fold } from "../log/fold.ts";
 import type { Runtime, StopReason } from "../contract/runtime.ts";
-import type { ReservedStep } from "../limits/reservation.ts";
+import type { ReservedStep } from "../contract/reserved-step.ts";
 import type { ModelAnswer } from "../contract/answer.ts";
 import type { TakenRun } from "../lifecycle/take-run.ts";
 import type { RunBasis } from "../contract/turn.ts";

@@ -1,3 +1,4 @@
+import type { PersonErasure } from "../services.ts";
 import { messageOf } from "../../protocol/base/errors.ts";
 import { isEnded } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
@@ -7,18 +8,6 @@ import type { Mirror } from "./mirror-files.ts";
 import { endPending } from "../lifecycle/message-queue.ts";
 import { removeThreads } from "./remove-threads.ts";
 import type { Runtime } from "../contract/runtime.ts";
-
-/** What `run/` alone may do to erase a person. Each may be done again. */
-export type PersonErasure = {
-  /** Ends all that they have at work or waiting, wherever that is: who works on it can write nothing more. */
-  stopRuns(userId: string): Promise<void>;
-  /** Removes some of their threads; false: there are none any more. Throws if somebody keeps beginning runs there. */
-  removeThreads(userId: string): Promise<boolean>;
-  /** In threads of others: bodies become `{erased: true}`; order, kinds and pairs stay. Of runs that have not ended nothing is taken. */
-  eraseItems(userId: string, name: string, threadId: string): Promise<void>;
-  /** The file of its session says what the thread does. */
-  rewriteFile(threadId: string): Promise<void>;
-};
 
 const together = 50;
 const end = {

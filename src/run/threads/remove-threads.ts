@@ -1,3 +1,4 @@
+import type { RunRetention } from "../services.ts";
 import { isIdle, isUnscheduled, listDue } from "../../store/privacy/retention.ts";
 import type { Mirror } from "./mirror-files.ts";
 import type { Runtime } from "../contract/runtime.ts";
@@ -30,13 +31,6 @@ export async function removeThreads(
   for (const id of ids) if (!removed.includes(id)) mirror?.changed(id);
   return removed;
 }
-
-/** What `run/` alone may remove because it is old. Each says how many went. */
-export type RunRetention = {
-  threads(which: { readonly archived: boolean; readonly days: number; readonly most: number }): Promise<number>;
-  /** Runs that ended, with those below them. */
-  runs(which: { readonly days: number; readonly most: number }): Promise<number>;
-};
 
 export function createRunRetention(runtime: Pick<Runtime, "database">, mirror: Mirror | undefined): RunRetention {
   const { query } = runtime.database;

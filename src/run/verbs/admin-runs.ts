@@ -2,43 +2,19 @@ import type { Caller } from "../../protocol/base/callers.ts";
 import { Conflict } from "../../protocol/base/errors.ts";
 import { isId } from "../../protocol/base/ids.ts";
 import type { ItemOf } from "../../protocol/threads/items.ts";
-import { isEnded, type RunDefinition, type RunStatus, type WaitReason } from "../../protocol/threads/runs.ts";
+import { isEnded, type RunDefinition } from "../../protocol/threads/runs.ts";
 import { pendingColumns } from "../views/list-runs.ts";
 import { itemsOfRun, noRun } from "../lifecycle/locked-run.ts";
 import { currentOwner } from "../lifecycle/owner.ts";
-import { resolveWrite, type Resolution } from "./resolve-write.ts";
+import type { AdminRunQuery, AdminRuns } from "../services.ts";
+import { resolveWrite } from "./resolve-write.ts";
 import type { RunRow } from "../log/rows.ts";
 import { adminColumns, type AdminRow, readRunDetails, toAdminRun } from "../views/run-details.ts";
 import type { AdminRun } from "../../protocol/threads/run-trace.ts";
-import type { RunDetails } from "../traced-run.ts";
 import { writesOf } from "../views/writes-of.ts";
 import { startRun } from "./start-run.ts";
 import type { RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
-
-export type AdminRunQuery = {
-  readonly status?: RunStatus;
-  readonly waitReason?: WaitReason;
-  /** Id or name. */
-  readonly user?: string;
-  readonly agent?: string;
-  readonly threadId?: string;
-  /** Only runs that were not started by another run. */
-  readonly isRoot?: boolean;
-  readonly before?: string;
-  readonly limit?: number;
-};
-
-/** What an admin may do with anybody's runs; whoever calls these has made sure that the caller is one. */
-export type AdminRuns = {
-  /** Newest first. */
-  list(filter: AdminRunQuery): Promise<readonly AdminRun[]>;
-  get(runId: string): Promise<RunDetails>;
-  /** A new run with the message, agent and options of one that failed or was cancelled, for its owner. */
-  retry(runId: string, idempotencyKey?: string): Promise<RunStart>;
-  /** Says what became of a write whose outcome is unknown. */
-  resolve(caller: Caller, runId: string, resolution: Resolution): Promise<void>;
-};
 
 export function createAdminRuns(runtime: Runtime): AdminRuns {
   return {

@@ -1,3 +1,4 @@
+import type { Resolution } from "../services.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { Conflict, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
@@ -8,14 +9,6 @@ import { decide } from "./decide.ts";
 import { openQuestions } from "../log/questions.ts";
 import { appendLocked, itemsOfRun, lockRun, noRun, publishItems } from "../lifecycle/locked-run.ts";
 import type { Runtime } from "../contract/runtime.ts";
-
-export type Resolution = {
-  readonly step: string;
-  readonly index: number;
-  readonly status: "done" | "failed";
-  /** What is known of it. */
-  readonly text?: string;
-};
 
 /**
  * Says what became of a write whose outcome is unknown. Of a run that waits for it, it answers the question, and the run
