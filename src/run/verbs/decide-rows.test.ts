@@ -66,6 +66,7 @@ anyDatabase((databases) => {
     return rows.map(({ body, author, run_id }) => ({ body, author, of: run_id }));
   };
   const allow = { decision: "allow" } as const;
+  const readTo = async (of: RunRows) => rowIn(await runRows(database), "threads", of.threadId)["outside_read"];
 
   test("decide: a question is one of the run's that is named, and that the caller may decide on", async () => {
     const question = await ask();
@@ -117,7 +118,20 @@ anyDatabase((databases) => {
     await decide(await ask({ ...approval, receivers, outside: ["mail"] }), { ...allow, here: true, read: true });
     const [{ body }] = (await itemsOf("decision")) as unknown as [{ body: Record<string, unknown> }];
     assert.deepEqual(body["here"], receivers);
-    assert.equal(rowIn(await runRows(database), "threads", run.threadId)["outside_read"], 2);
+    assert.deepEqual(await readTo(run), 2);
+    const child = await insertRun(database, { userId: run.userId, parent: run });
+    for (const [given, to] of [
+      [{}, 2],
+      [{ read: true }, 3],
+    ] as const) {
+      await wait(run);
+      await wait(child);
+      await database.query("update threads set next_seq = 4 where id = $1", [run.threadId]);
+      await decide(await ask({ ...approval, receivers, outside: ["mail"] }, child), { ...allow, ...given });
+      assert.deepEqual(await readTo(run), to, "it is the root's thread that was read");
+    }
+    const bodies = (await itemsOf("decision")).map((item) => "here" in (item.body as object));
+    assert.equal(bodies.filter(Boolean).length, 1);
   });
 
   test("decide: always is kept for the run's account, for this call or what fits", async () => {
@@ -212,6 +226,20 @@ anyDatabase((databases) => {
     await decide(await ask(provider), { decision: "stop" });
     const row = rowIn(await runRows(database), "runs", run.runId);
     assert.deepEqual([row["status"], row["error"]], ["cancelled", { code: "", message: "It is away." }]);
+  });
+
+  test("decide: of a turn within another run whose wait is ended that one goes on", async () => {
+    const child = await insertRun(database, { userId: run.userId, parent: run });
+    await wait(child);
+    const outage = { code: "model_unreachable", model: "m", text: "gone" };
+    await decide(await ask({ reason: "provider", text: "It is away.", outage }, child), { decision: "stop" });
+    const rows = await runRows(database);
+    const { status, error } = rowIn(rows, "runs", child.runId);
+    assert.deepEqual([status, rowIn(rows, "runs", run.runId)["status"]], ["cancelled", "queued"]);
+    const { code, message } = error as { code: string; message: string };
+    assert.equal(code, "model_unreachable");
+    assert.match(message, /, and a person ended the wait\.$/);
+    assert.deepEqual(await jobs(), [run.runId]);
   });
 
   test("decide: who asks again by itself is interrupted, and writes nothing more", async () => {
