@@ -18,6 +18,8 @@ import { measure, type Reached, runTests, type Surroundings } from "./run-tests.
 
 const leastKilled = 0.95;
 const mostEquivalent = 0.1;
+/** Below `leastKilled` by themselves: tried whole, and not drawn for a sample, which must not fail by the draw. */
+const unfinished = new Set(["src/run/verbs/decide.ts"]);
 
 const { values, positionals } = parseArgs({
   options: { sample: { type: "string" }, jobs: { type: "string" } },
@@ -31,9 +33,9 @@ const table = read<Record<string, readonly string[]>>("tests.json");
 /** Mutants that do what the source does, by their file and name, each with the reason. */
 const equivalent = read<Record<string, Record<string, string>>>("equivalent.json");
 
-const sources = Object.keys(table).filter(
-  (file) => positionals.length === 0 || positionals.some((part) => file.includes(part)),
-);
+const sources = Object.keys(table)
+  .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
+  .filter((file) => values.sample === undefined || !unfinished.has(file));
 const all = sources.flatMap(mutantsOf);
 const isEquivalent = ({ file, name }: Mutant) => equivalent[file]?.[name] !== undefined;
 const problems = sources.flatMap((file) =>

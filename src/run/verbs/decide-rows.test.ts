@@ -88,6 +88,22 @@ anyDatabase((databases) => {
     assert.deepEqual(await jobs(), [run.runId]);
   });
 
+  test("decide: in a room its people decide, and an admin", async () => {
+    await database.query("insert into rooms (thread_id, user_id) values ($1, $2)", [run.threadId, run.userId]);
+    const question = await ask();
+    await assert.rejects(decide(question, allow), { code: "run_not_found" });
+    await decide(question, allow, { by: { ...caller, role: "admin" } });
+    await wait(run);
+    await database.query("insert into room_people (thread_id, user_id, handle) values ($1, $2, 'ann')", [
+      ...[run.threadId, run.userId],
+    ]);
+    await decide(await ask(), allow);
+    await database.query("delete from room_people");
+    await wait(run);
+    const authority = { room: run.threadId, userId: run.userId, why: "decides for the room" } as const;
+    await decide(await ask(), allow, { by: { ...caller, authority } });
+  });
+
   test("decide: what was decided is written, and the run goes on once nothing else is asked", async () => {
     const [first, second] = [await ask(), await ask()];
     await decide(first, { ...allow, text: "ok", argumentsHash: "h" });
