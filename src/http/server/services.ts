@@ -152,52 +152,69 @@ export type Spending = {
 /** What `GET /health?verbose` tells beside the status. */
 export type HealthDetails = Readonly<Record<string, unknown>>;
 
-/** Everything the routes need, handed in by the composition root. */
-export type Services = {
-  /** The page for people; absent where it was not built. */
-  readonly page?: PageFiles | undefined;
+/** Conversations, the runs that work in them, and rooms. */
+type ConversationServices = {
   readonly runs: Runs;
   readonly threads: Threads;
   readonly approvals: Approvals;
   readonly adminRuns: AdminRuns;
   readonly schedules: Schedules;
-  readonly models: ModelRegistry;
+  readonly rooms: Rooms;
+  readonly presence: Presence;
+  readonly shares: Shares;
+  /** The names of the webhooks that a run may ask for. */
+  readonly hooks?: readonly string[];
+  /** The task tools as their own MCP server calls them. */
+  readonly tasks: TaskCalls;
+  readonly taskList: TaskList;
+};
+
+/** Agents, models and tools, and what admins define of them. */
+type AgentServices = {
   readonly agents: AgentRegistry;
+  readonly models: ModelRegistry;
   readonly tools: ToolRegistry;
-  readonly workspaces: Pick<Workspaces, "open" | "find" | "remove">;
-  readonly fileLinks: FileLinks;
+  readonly mcp?: McpSignIns;
   /** Where tools that work on another server ask models; absent: there is no such server. */
   readonly relay?: Pick<ModelRelay, "admit" | "answer"> | undefined;
   /** Absent: this server works with no Taiga. */
   readonly taiga?: TaigaAccess | undefined;
   /** Where people sign in to it and choose what to work on; there with it. */
   readonly taigaSessions?: TaigaSessions | undefined;
-  readonly mcp?: McpSignIns;
-  /** The names of the webhooks that a run may ask for. */
-  readonly hooks?: readonly string[];
-  /** The task tools as their own MCP server calls them. */
-  readonly tasks: TaskCalls;
-  readonly taskList: TaskList;
-  readonly users: UserAdmin;
-  readonly shares: Shares;
-  readonly uploads: Uploads;
-  readonly knowledge: Knowledge;
-  readonly retrieval: PassageSearch;
-  readonly rooms: Rooms;
-  readonly presence: Presence;
-  /** Folders of this machine whose files may become documents. */
-  readonly ragFolders?: readonly string[];
-  readonly overview: Overview;
-  /** Where models were looked for when the server began. */
-  readonly probes?: () => readonly ModelProbe[];
   /** What admins define without touching files, beside what files define. */
   readonly definitions: Definitions;
   readonly trials: Trials;
+  readonly callLog: { add(record: ModelCallRecord): void };
+  /** Where models were looked for when the server began. */
+  readonly probes?: () => readonly ModelProbe[];
+};
+
+/** Files, documents and what is found in them. */
+type FileServices = {
+  readonly uploads: Uploads;
+  readonly workspaces: Pick<Workspaces, "open" | "find" | "remove">;
+  readonly fileLinks: FileLinks;
+  readonly knowledge: Knowledge;
+  readonly retrieval: PassageSearch;
+  /** Folders of this machine whose files may become documents. */
+  readonly ragFolders?: readonly string[];
+};
+
+/** Who may come in, and what is known of people. */
+type PeopleServices = {
+  readonly access: Access;
+  readonly users: UserAdmin;
   readonly spending?: Spending;
   readonly retention?: Retention;
   readonly persons?: Persons;
   readonly erasures?: Erasures;
-  readonly callLog: { add(record: ModelCallRecord): void };
+  readonly overview: Overview;
+};
+
+/** The server itself. */
+type ServerServices = {
+  /** The page for people; absent where it was not built. */
+  readonly page?: PageFiles | undefined;
   readonly health: () => Promise<HealthDetails>;
   /** Why this node can't work now; undefined: it can. */
   readonly unready: () => ReadinessProblem | undefined;
@@ -205,8 +222,10 @@ export type Services = {
   readonly drain: (graceMs: number, isAnswering: () => boolean) => Promise<void>;
   /** What `colloquy doctor` says of the database and its surroundings. */
   readonly examine: () => Promise<readonly Finding[]>;
-  readonly access: Access;
   readonly server: ServerSettings;
   readonly log: Log;
   readonly version: string;
 };
+
+/** Everything the routes need, handed in by the composition root. A handler takes the parts that it uses. */
+export type Services = ConversationServices & AgentServices & FileServices & PeopleServices & ServerServices;
