@@ -69,7 +69,20 @@ export const floors = {
   knowledge: ["parse", "embedding", ["documents", "uploads"], "knowledge", "search", "evaluation"],
   tools: ["core", ["files", "code", "basic", "mcp", "remote", "taiga", "web"], "ppt-maker", "built-in"],
   run: [
-    ...["traced-run", "runs", "services", "log", "text", "engine", "contract", "limits", "lifecycle", "prompt", "step", "turn"],
+    ...[
+      "traced-run",
+      "runs",
+      "services",
+      "log",
+      "text",
+      "engine",
+      "contract",
+      "limits",
+      "lifecycle",
+      "prompt",
+      "step",
+      "turn",
+    ],
     ...["strategies", "views", "threads", "verbs", "background", "create-runs"],
   ],
   http: [

@@ -40,6 +40,8 @@ export async function serveTaigaAgent(database: Database, options: TaigaAgentOpt
       taigaSessions: taiga.desk,
       hooks: hooks ?? [],
       runs: service.runs,
+      threads: service.threads,
+      approvals: service.approvals,
       access: { mode: "local", owner: service.caller, owning: "open" },
     }),
   );

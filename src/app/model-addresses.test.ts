@@ -63,7 +63,7 @@ test("a model of an admin is asked only where it may be, by what its name resolv
   const names = { "models.test": ["127.0.0.1"] };
   for (const config of [at(`http://models.test:${served.port}/v1`), ollamaAt(`http://models.test:${served.port}`)]) {
     const message = await assertRefused(context, config, { names });
-    assert.match(message, new RegExp(`adds models\\.test:${served.port} to definitions\\.modelHosts \\(COLLOQUY_D`));
+    assert.match(message, new RegExp(`add models\\.test:${served.port} to definitions\\.modelHosts \\(COLLOQUY_D`));
   }
   for (const host of ["127.0.0.1", "localhost", "[::1]", "2130706433", "[::ffff:127.0.0.1]"])
     await assertRefused(context, ollamaAt(`http://${host}:${served.port}`), { names: { localhost: ["127.0.0.1"] } });
@@ -149,7 +149,7 @@ test("looking for models goes the same way, and says what allows it", async () =
   for (const host of ["models.test", "127.0.0.1"]) {
     const { provider, tried } = await findModels({ baseUrl: `http://${host}:${served.port}` }, connect);
     assert.equal(provider, null);
-    for (const { outcome } of tried) assert.match(outcome, new RegExp(`adds ${host}:\\d+ to definitions\\.modelHosts`));
+    for (const { outcome } of tried) assert.match(outcome, new RegExp(`add ${host}:\\d+ to definitions\\.modelHosts`));
   }
   assert.equal(reached(), 0);
 });
@@ -170,8 +170,8 @@ test("what would not be asked is known before; what can't be found now may be la
   const names = { "models.test": ["10.0.0.8"], "api.test": ["93.184.216.34"] };
   const { whyNotAsked } = addresses({ names, modelHosts: ["gpu.test:11434", "192.168.0.0/16:8080"] });
   assert.match((await whyNotAsked("http://models.test:11434"))!, /^models\.test is not on the public internet/);
-  assert.match((await whyNotAsked("http://[fd00::8]:8080/v1"))!, /adds \[fd00::8\]:8080 to/);
-  assert.match((await whyNotAsked("http://10.0.0.8/v1"))!, /adds 10\.0\.0\.8 to/);
+  assert.match((await whyNotAsked("http://[fd00::8]:8080/v1"))!, /add \[fd00::8\]:8080 to/);
+  assert.match((await whyNotAsked("http://10.0.0.8/v1"))!, /add 10\.0\.0\.8 to/);
   for (const address of ["https://api.test", "http://192.168.1.1:8080/v1", "http://nobody.test:1"])
     assert.equal(await whyNotAsked(address), undefined, address);
   const resolve = () => new Promise<never>(() => {});

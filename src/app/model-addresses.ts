@@ -65,7 +65,7 @@ function adviceFor(host: string, port: number): string {
   const name = host.includes(":") ? `[${host}]` : host;
   const entry = port === 80 || port === 443 ? name : `${name}:${port}`;
   return (
-    `To allow it, the operator must add ${entry} to definitions.modelHosts  ` +
-    "(COLLOQUY_DEFINITIONS__MODEL_HOSTS), or puts the model into colloquy.yaml."
+    `To allow it, the operator must add ${entry} to definitions.modelHosts ` +
+    "(COLLOQUY_DEFINITIONS__MODEL_HOSTS), or put the model into colloquy.yaml."
   );
 }
