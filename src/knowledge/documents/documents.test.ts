@@ -86,10 +86,10 @@ eachDatabase((databases) => {
         ["bomb.docx", bomb, /unpacked/],
         ["cut.docx", docxOf([{ text: "x" }]).subarray(0, 300), /damaged/],
         ["deep.html", "<div>".repeat(5000), /elements within one another/],
-        ["photo.png", Buffer.from("\x89PNG\r\n\x1a\n0000", "latin1"), /no text/],
+        ["photo.png", Buffer.from("\x89PNG\r\n\x1a\n0000", "latin1"), /no searchable text/],
         ["bad.ipynb", "{", /not valid/],
         ["blank.txt", " \n\n ", /no text/],
-        ["noise.bin", Buffer.from([0, 1, 2, 3, 255, 254]), /no text/],
+        ["noise.bin", Buffer.from([0, 1, 2, 3, 255, 254]), /no searchable text/],
       ];
       const added = [];
       for (const [name, data] of hostile) added.push(await add(id, name, data));

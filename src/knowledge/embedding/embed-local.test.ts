@@ -69,7 +69,7 @@ test("what is missing or broken is told in words that help", async () => {
   await writeTinyOnnx(join(models, "there"));
   await assert.rejects(
     openLocalEmbedder("onnx", "nothing", { models, packages, environment }),
-    /no embedding model at/,
+    /No embedding model at/,
   );
   await assert.rejects(openLocalEmbedder("gguf", "../../etc/passwd", { models, packages, environment }), {
     code: "embedding_model_missing",

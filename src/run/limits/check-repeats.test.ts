@@ -39,7 +39,7 @@ function refused(items: readonly Item[], names: readonly string[], most = 2): st
   }
 }
 const same = (name: string, times: string) =>
-  `${name} was called with the same arguments more than ${times}, with the same result and nothing changed between.`;
+  `${name} was called with the same arguments more than ${times}, with the same result and no changes in between.`;
 const inARow = (name: string, times: number) =>
   `${name} was called with the same arguments more than ${times} times in a row.`;
 const times = (many: number, items: () => readonly Item[]) => Array.from({ length: many }, items).flat();
