@@ -7,7 +7,7 @@ import type { Colloquy } from "../src/main.ts";
 import { asker } from "./accounts.ts";
 import type { List, Refusal, View } from "./defining.ts";
 import { askModel, startDefining, writeAgentAndRoom, writeDefinitionsFile } from "./defining.ts";
-import { eachDatabase, type Place } from "./databases.ts";
+import { anyDatabase, type Place } from "./databases.ts";
 import { connectMcp } from "./mcp-client.ts";
 import { startRaw, type RawServer } from "./mcp-servers.ts";
 import { type ModelServer, startModelServer } from "./model-servers/model-server.ts";
@@ -16,7 +16,7 @@ import { temporaryFolder } from "./pglite.ts";
 const key = "sk-very-secret-key";
 const nobody = "018f0000-0000-7000-8000-00000000dead";
 
-eachDatabase((databases) =>
+anyDatabase((databases) =>
   describe("definitions", () => {
     let place: Place;
     let folder: string;

@@ -11,14 +11,14 @@ import { checkInvariants } from "../src/store/schema/invariants.ts";
 import { migrate } from "../src/store/schema/migrate.ts";
 import { openDatabase } from "../src/store/driver/open.ts";
 import { createUser, findUser } from "../src/store/people/users.ts";
-import { eachDatabase, type Place } from "./databases.ts";
+import { anyDatabase, type Place } from "./databases.ts";
 import { startErasing } from "./erasure-parts.ts";
 import { temporaryFolder } from "./pglite.ts";
 import { until } from "./run-suite.ts";
 
 const program = join(import.meta.dirname, "erase-until-killed.ts");
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   test("an erasure that is killed again and again, at its writes, comes to its end, and leaves nothing behind", async () => {
     const place = await databases.place();
     const folder = temporaryFolder("erased");

@@ -8,7 +8,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { loadConfig } from "../src/config/load.ts";
 import { type Colloquy, startColloquy } from "../src/main.ts";
 import { silentLog } from "../src/protocol/base/log.ts";
-import { eachDatabase, type Place } from "./databases.ts";
+import { anyDatabase, type Place } from "./databases.ts";
 import { connectMcp, eras, type Era, textIn } from "./mcp-client.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 
@@ -51,7 +51,7 @@ async function startTodo(place: Place, ...args: string[]) {
   throw new Error(`it ended:\n${output}${errors}`);
 }
 
-eachDatabase(({ place }) => {
+anyDatabase(({ place }) => {
   test("colloquy tools todo serves a user's tasks, which stay", async () => {
     const where = await place();
     // The flag is another way to name the database.

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { z } from "zod";
 import { defineTool } from "../src/tools/core/define-tool.ts";
-import { eachDatabase } from "./databases.ts";
+import { anyDatabase } from "./databases.ts";
 import { published, type RawHandler, startRaw, startShop, testServers } from "./mcp-servers.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "./runs.ts";
 
@@ -11,7 +11,7 @@ const done: RawHandler = ({ method, params }) =>
     ? { result: { content: [{ type: "text", text: `did ${String(params?.["name"])}` }] } }
     : undefined;
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   const cleanups: (() => unknown)[] = [];
   after(async () => {
     for (const cleanup of cleanups.reverse()) await cleanup();

@@ -9,7 +9,7 @@ import { type Colloquy, startColloquy } from "../src/main.ts";
 import { newId } from "../src/protocol/base/ids.ts";
 import { silentLog } from "../src/protocol/base/log.ts";
 import { checkInvariants } from "../src/store/schema/invariants.ts";
-import { eachDatabase, type TestDatabases } from "./databases.ts";
+import { anyDatabase, type TestDatabases } from "./databases.ts";
 import { temporaryFolder } from "./pglite.ts";
 import { until } from "./run-suite.ts";
 import { password } from "./accounts.ts";
@@ -18,7 +18,7 @@ type Person = { readonly id: string; readonly key: string };
 type Erasure = { id: string; step: string; problem: string | null; doneAt: string | null };
 
 // Within a suite of its own, which ends before its database does.
-eachDatabase((databases) => describe("a server", () => suite(databases)));
+anyDatabase((databases) => describe("a server", () => suite(databases)));
 
 function suite(databases: TestDatabases): void {
   let colloquy: Colloquy;

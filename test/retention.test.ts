@@ -14,12 +14,12 @@ import type { Database } from "../src/store/driver/database.ts";
 import { checkInvariants } from "../src/store/schema/invariants.ts";
 import { createShares } from "../src/store/shares.ts";
 import { createUser } from "../src/store/people/users.ts";
-import { eachDatabase } from "./databases.ts";
+import { anyDatabase } from "./databases.ts";
 import { temporaryFolder } from "./pglite.ts";
 import { until } from "./run-suite.ts";
 import { startTestRuns, type TestRuns } from "./runs.ts";
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   let database: Database;
   let service: TestRuns;
   let uploads: Uploads;

@@ -9,13 +9,13 @@ import { migrate } from "../src/store/schema/migrate.ts";
 import { openDatabase } from "../src/store/driver/open.ts";
 import { budgetsOf, saveBudget } from "../src/store/metering/spending.ts";
 import { ensureOwner } from "../src/store/people/users.ts";
-import { eachDatabase } from "./databases.ts";
+import { anyDatabase } from "./databases.ts";
 import { postEffect } from "./post-effect.ts";
 import { startTestRuns } from "./runs.ts";
 
 const program = join(import.meta.dirname, "run-until-killed.ts");
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   test("what a killed process reserved is free again when its run is taken up", async () => {
     const place = await databases.place();
     let database = await openDatabase(place);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { eachDatabase } from "../../test/databases.ts";
+import { anyDatabase } from "../../test/databases.ts";
 import { temporaryFolder } from "../../test/pglite.ts";
 import { makeSmallDisk } from "../../test/small-disk.ts";
 import { newId } from "../protocol/base/ids.ts";
@@ -14,7 +14,7 @@ import { checkDiskBy, openWorkspaceTotals } from "./space.ts";
 
 const megabyte = 1024 ** 2;
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   test("all conversations of a person, and all of a server, hold no more than they may together", async () => {
     const { query } = await databases.lend();
     const [ada, ben] = [newId(), newId()];

@@ -9,13 +9,13 @@ import {
   password,
   serveAccounts,
 } from "../../test/accounts.ts";
-import { eachDatabase } from "../../test/databases.ts";
+import { anyDatabase } from "../../test/databases.ts";
 import { serve, servicesWith } from "../../test/serve.ts";
 import { createModels } from "../models/registry.ts";
 import { newId } from "../protocol/base/ids.ts";
 import type { Database } from "../store/driver/database.ts";
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   let database: Database;
   let server: Awaited<ReturnType<typeof serveAccounts>>;
   let ask: typeof server.ask;

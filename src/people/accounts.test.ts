@@ -10,7 +10,7 @@ import {
   secret,
   serveAccounts,
 } from "../../test/accounts.ts";
-import { eachDatabase } from "../../test/databases.ts";
+import { anyDatabase } from "../../test/databases.ts";
 import { serve, servicesWith } from "../../test/serve.ts";
 import { createModels } from "../models/registry.ts";
 import { newId } from "../protocol/base/ids.ts";
@@ -18,7 +18,7 @@ import { ensureSetupLink, linkToken } from "../store/people/account-links.ts";
 import type { Database } from "../store/driver/database.ts";
 import { lacksAdmin } from "../store/people/users.ts";
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   let database: Database;
   let server: Awaited<ReturnType<typeof serveAccounts>>;
   let ask: typeof server.ask;

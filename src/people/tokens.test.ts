@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { eachDatabase } from "../../test/databases.ts";
+import { anyDatabase } from "../../test/databases.ts";
 import { newId } from "../protocol/base/ids.ts";
 import type { Database } from "../store/driver/database.ts";
 import { listSigningKeys } from "../store/secrets/signing-keys.ts";
@@ -11,7 +11,7 @@ import { createTokens } from "./tokens.ts";
 const hourMs = 60 * 60_000;
 const secret = "a secret of tests";
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   let database: Database;
   before(async () => {
     database = await databases.open();

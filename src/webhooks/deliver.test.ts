@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, before, test } from "node:test";
-import { eachDatabase } from "../../test/databases.ts";
+import { anyDatabase } from "../../test/databases.ts";
 import { until } from "../../test/run-suite.ts";
 import { startTestRuns } from "../../test/runs.ts";
 import { newId } from "../protocol/base/ids.ts";
@@ -39,7 +39,7 @@ async function listen(answer: (response: ServerResponse, got: DeliveredRequest) 
 
 const takes = (response: ServerResponse): void => void response.writeHead(204).end();
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   let database: Database;
   let userId: string;
   before(async () => {

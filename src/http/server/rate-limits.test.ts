@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { accountServices, asker } from "../../../test/accounts.ts";
-import { eachDatabase } from "../../../test/databases.ts";
+import { anyDatabase } from "../../../test/databases.ts";
 import { serve, servicesWith, type Serving } from "../../../test/serve.ts";
 import { createModels } from "../../models/registry.ts";
 import { silentLog } from "../../protocol/base/log.ts";
@@ -11,7 +11,7 @@ import { openDatabase } from "../../store/driver/open.ts";
 import { shareCounts } from "../../store/metering/shared-counts.ts";
 import { networkOf } from "../../people/network.ts";
 
-eachDatabase(({ kind, place }) => {
+anyDatabase(({ kind, place }) => {
   if (kind === "pglite") return;
   test("two nodes of one database count together, and whoever asks both gets no more than from one", async (t) => {
     const closing: (() => Promise<unknown>)[] = [];

@@ -3,12 +3,12 @@ import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { eachDatabase } from "../../../test/databases.ts";
+import { anyDatabase } from "../../../test/databases.ts";
 import { bytesOf, testKnowledge } from "../../../test/knowledge.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { newId } from "../../protocol/base/ids.ts";
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   const on = testKnowledge(databases);
   const { folder, collection, add, settled, chunksOf, open } = on;
 

@@ -4,12 +4,12 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { eachDatabase } from "../../../test/databases.ts";
+import { anyDatabase } from "../../../test/databases.ts";
 import { megabyte, testKnowledge } from "../../../test/knowledge.ts";
 import { docxOf, pdfOf, pptxOf, zipOf } from "../../../test/office-files.ts";
 import { xlsxOf } from "../../../test/xlsx-file.ts";
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   const on = testKnowledge(databases);
   const { folder, collection, add, settled, chunksOf, twoFiles, person } = on;
 

@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
-import { eachDatabase } from "../../../test/databases.ts";
+import { anyDatabase } from "../../../test/databases.ts";
 import { testKnowledge } from "../../../test/knowledge.ts";
 import { silentLog } from "../../protocol/base/log.ts";
 import { createSearch } from "../../store/knowledge/search.ts";
@@ -16,7 +16,7 @@ import { createRetrieve, type RetrievalRequest, type RetrievalTrace, type Retrie
 const birds = "# Birds\n\nThe heron stands in shallow water.\n\n# Ships\n\nA frigate carries sails and guns.\n";
 const signal = new AbortController().signal;
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   const on = testKnowledge(databases);
   let server: Server;
   let answer: unknown;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { eachDatabase } from "../../../test/databases.ts";
+import { anyDatabase } from "../../../test/databases.ts";
 import { written } from "../../../test/json-actions.ts";
 import { startTeamRuns } from "../../../test/json-actions-until-killed.ts";
 import { temporaryFolder } from "../../../test/pglite.ts";
@@ -14,7 +14,7 @@ import { actionTrace } from "./json-actions-trace.ts";
 
 const program = join(import.meta.dirname, "../../../test/json-actions-until-killed.ts");
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   test(`${databases.kind}: after kill -9 the agent whose turn it was goes on, and nothing is repeated`, async (context) => {
     const place = await databases.place();
     const file = join(temporaryFolder("json-actions"), "written");

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { eachDatabase } from "../../../test/databases.ts";
+import { anyDatabase } from "../../../test/databases.ts";
 import { temporaryFolder } from "../../../test/pglite.ts";
 import { startPlanRuns, type PlanPoint } from "../../../test/plan-run.ts";
 import { migrate } from "../../store/schema/migrate.ts";
@@ -17,7 +17,7 @@ const points: readonly (readonly [PlanPoint, string])[] = [
   ["sent Bob", "in a write, when it was done but not noted"],
 ];
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   const undo: (() => unknown)[] = [];
 
   // At the same time: on PostgreSQL each waits for the dead process's heartbeat to be missed.

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startErasing } from "../../../test/erasure-parts.ts";
-import { eachDatabase } from "../../../test/databases.ts";
+import { anyDatabase } from "../../../test/databases.ts";
 import { temporaryFolder } from "../../../test/pglite.ts";
 import { until } from "../../../test/run-suite.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import { beginErasure, getErasure, listErasures } from "../../store/privacy/erasures.ts";
 import { createUser } from "../../store/people/users.ts";
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   test("an erasure waits for runs of others that hold what the person said, and goes on when they have ended", async () => {
     const database = await databases.open();
     const { query } = database;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, until } from "../../../test/run-suite.ts";
+import { anyRunDatabase, until } from "../../../test/run-suite.ts";
 import { newId } from "../../protocol/base/ids.ts";
 
 // What the database itself refuses, whoever writes.
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   /** A finished run with one call and its result: seq 1 input, 2 answer, 3 call, 4 result, 5 answer, 6 end. */
   async function finishedRun() {
     const service = await suite.start({ script: [[{ text: "See." }, { call: "now", arguments: {} }], "Noon."] });

@@ -200,7 +200,7 @@ eachDatabase((databases) => {
       assert.equal(claimed.how, "settled");
       return claimed.how === "settled" && claimed.result;
     };
-    assert.deepEqual(await told(null), { content: `${text}Nothing of what it printed was kept.`, isError: true });
+    assert.deepEqual(await told(null), { content: `${text}None of its output was saved.`, isError: true });
     const printed = await told({ printed: "line 1" });
     assert.match(printed ? printed.content : "", /line 1/);
   });

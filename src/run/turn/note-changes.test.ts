@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase } from "../../../test/run-suite.ts";
+import { anyRunDatabase } from "../../../test/run-suite.ts";
 import { silentLog, type Log } from "../../protocol/base/log.ts";
 
-eachRunDatabase(({ start }) => {
+anyRunDatabase(({ start }) => {
   for (const [name, instructions, told] of [
     ["others by now", "Be rude.", [["agent"]]],
     ["what they were", "Be kind.", []],

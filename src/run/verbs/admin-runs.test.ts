@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { eachDatabase } from "../../../test/databases.ts";
+import { anyDatabase } from "../../../test/databases.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../../test/runs.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { checkInvariants } from "../../store/schema/invariants.ts";
@@ -10,7 +10,7 @@ import { letterTool } from "../../../test/letters.ts";
 const silent = letterTool();
 const sendLetter = [{ call: "send_letter", arguments: {} }];
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   const services: TestRuns[] = [];
   afterEach(() => Promise.all(services.splice(0).map((service) => service.stop(0))));
   const start = async (options: Omit<TestRunsOptions, "database">) => {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
+import { anyRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
 import type { TestRuns } from "../../../test/runs.ts";
 import { callIdOf } from "../../protocol/threads/items.ts";
 import { checkInvariants } from "../../store/schema/invariants.ts";
 
 const clientTools = ["ask", "tell"].map((name) => ({ name, description: "", parameters: { type: "object" } }));
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   const begin = (service: TestRuns) =>
     service.runs.start(service.caller, { agent: "assistant", message: { content: "hi" }, options: { clientTools } });
   const callIds = async (service: TestRuns, threadId: string) =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase, until } from "../../../test/run-suite.ts";
+import { anyRunDatabase, until } from "../../../test/run-suite.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import { createUser } from "../../store/people/users.ts";
@@ -17,7 +17,7 @@ const letter = defineTool({
 });
 const worker = { id: "worker", instructions: "worker", tools: ["add_task"] };
 
-eachRunDatabase(({ database, start }) => {
+anyRunDatabase(({ database, start }) => {
   const stranger = async (): Promise<Caller> => {
     const name = `user-${newId()}`;
     const { id } = await createUser(database().query, { name, role: "user" });

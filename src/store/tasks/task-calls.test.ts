@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachDatabase } from "../../../test/databases.ts";
+import { anyDatabase } from "../../../test/databases.ts";
 import type { Database } from "../driver/database.ts";
 import { claimTaskCall, keepTaskCall } from "./task-calls.ts";
 import { addTask } from "./tasks.ts";
 import { ensureOwner } from "../people/users.ts";
 
-eachDatabase(({ open }) => {
+anyDatabase(({ open }) => {
   async function addOnce({ transaction }: Database, userId: string, key: string): Promise<string> {
     return transaction(async (query) => {
       const earlier = await claimTaskCall(query, { userId, key, argumentsHash: "hash" });

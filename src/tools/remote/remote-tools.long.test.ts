@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { eachDatabase } from "../../../test/databases.ts";
+import { anyDatabase } from "../../../test/databases.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../../test/runs.ts";
 import { serveTools, type TestToolsServer } from "../../../test/serve-tools.ts";
 import { relayWire } from "../../http/dialects/chat-completions/relay-wire.ts";
@@ -64,7 +64,7 @@ const here = defineTool({
   execute: () => "noted here",
 });
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   const start = async (remote: RemoteTools | undefined, options: Partial<TestRunsOptions> = {}): Promise<TestRuns> => {
     const service = await startTestRuns({
       script: ["from our model"],

@@ -4,14 +4,14 @@ import { spendingOf } from "../../../app/spending.ts";
 import { silentLog } from "../../../protocol/base/log.ts";
 import type { Script } from "../../../models/demo/scripted.ts";
 import { createUser } from "../../../store/people/users.ts";
-import { eachDatabase } from "../../../../test/databases.ts";
+import { anyDatabase } from "../../../../test/databases.ts";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
 import { serve, type Serving } from "../../../../test/serve.ts";
 import { until } from "../../../../test/run-suite.ts";
 
 const script: Script = () => [{ text: "yes" }, { finish: "stop", usage: { inputTokens: 60, outputTokens: 40 } }];
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   let agents: AgentServing;
   let serving: Serving;
   let spending: ReturnType<typeof spendingOf>;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { UsageView } from "../../../protocol/people/overview.ts";
-import { eachDatabase } from "../../../../test/databases.ts";
+import { anyDatabase } from "../../../../test/databases.ts";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
 import { until } from "../../../../test/run-suite.ts";
 import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
@@ -9,7 +9,7 @@ import type { ModelRequest } from "../../../protocol/agents/models.ts";
 import type { Database } from "../../../store/driver/database.ts";
 import { readModelHealth } from "../../../store/metering/usage.ts";
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   let server: AgentServing;
   let database: Database;
   before(async () => {

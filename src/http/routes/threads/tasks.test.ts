@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { eachDatabase } from "../../../../test/databases.ts";
+import { anyDatabase } from "../../../../test/databases.ts";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
 import { createTaskClient } from "../../../client/tasks.ts";
 import { createClient } from "../../../client/client.ts";
 import { createUser } from "../../../store/people/users.ts";
 import { addTask } from "../../../store/tasks/tasks.ts";
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   let server: AgentServing;
   before(async () => {
     server = await serveAgents(() => "done", {}, { database: await databases.open() });
