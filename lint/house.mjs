@@ -1,7 +1,7 @@
 /**
  * What only the whole tree can tell: circles of imports (types and `import()` counted), folders with too many files, loose
- * files, packages that nothing uses, paths in documents that lead nowhere, names that stand for several types, and words that
- * nobody would say to a user.
+ * files, packages that nothing uses, paths in documents that lead nowhere, headings that were left over, names that stand for
+ * several types, and words that nobody would say to a user.
  * `node lint/house.mjs` prints what is wrong.
  */
 import { execFileSync } from "node:child_process";
@@ -30,6 +30,7 @@ export function examineHouse(root, files) {
     ...madeCallers(code, read),
     ...confusingNames(files.filter((file) => /^(src|web)\/.*\.tsx?$/.test(file)).map((file) => [file, read(file)])),
     ...brokenPaths(root, files, read),
+    ...leftoverHeadings(files, read),
     ...unnaturalWords(files, read),
   ];
 }
@@ -153,6 +154,27 @@ function brokenPaths(root, files, read) {
     ))
       if (!isHere(path)) wrong.add(path);
     for (const path of wrong) problems.push(`${page} names ${path}, which does not exist`);
+  }
+  return problems;
+}
+
+/** A half-finished rewrite leaves headings behind: one that its page has twice, or one with nothing below it before the next. */
+function leftoverHeadings(files, read) {
+  const problems = [];
+  for (const page of files.filter((file) => file.endsWith(".md") && !/^(CHANGELOG\.md$|src\/|lint\/)/.test(file))) {
+    const seen = new Set();
+    let before;
+    let isFenced = false;
+    for (const line of read(page).split("\n")) {
+      if (/^\s*(```|~~~)/.test(line)) isFenced = !isFenced;
+      const [, marks] = (!isFenced && /^(#{1,6}) /.exec(line)) || [];
+      if (marks !== undefined) {
+        if (seen.has(line)) problems.push(`${page} has the heading “${line}” twice`);
+        seen.add(line);
+        if (before?.marks === marks) problems.push(`${page} has nothing below the heading “${before.line}”`);
+        before = { marks, line };
+      } else if (line.trim() !== "") before = undefined;
+    }
   }
   return problems;
 }

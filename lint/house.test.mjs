@@ -135,10 +135,25 @@ const broken = [
     },
     problem: "docs/page.md says “anew” in “It is read anew.”; say: again",
   },
+  {
+    name: "a heading that its page has twice",
+    files: { "docs/page.md": "# Page\n\n## Use\n\nOne.\n\n### Use\n\nTwo.\n\n## Use\n\nThree.\n" },
+    problem: "docs/page.md has the heading “## Use” twice",
+  },
+  {
+    name: "a heading with nothing below it before the next of its level",
+    files: { "docs/page.md": "# Page\n\n## Allow it\n## Whom it may ask\n\n### Agents\n\nOne.\n" },
+    problem: "docs/page.md has nothing below the heading “## Allow it”",
+  },
 ];
 
 test("a sound house has no problems", () => {
   assert.deepEqual(problemsOf(sound), []);
+});
+
+test("headings in a fenced block are none, a fenced block is something below a heading, and the changelog repeats its own", () => {
+  const fenced = "# Page\n\n## Use\n\n```sh\n# Use\n# Use\n```\n\n## More\n\nOne.\n";
+  assert.deepEqual(problemsOf({ ...sound, "docs/page.md": fenced, "CHANGELOG.md": "### New\n\nA.\n\n### New\n" }), []);
 });
 
 for (const { name, files, problem } of broken)

@@ -1,25 +1,26 @@
-/** A call's arguments as an object, for wires that want one; what the model wrote wrongly goes back under `invalid`. */
+import { createHash } from "node:crypto";
+import { isJsonObject, parseExactly } from "../../protocol/base/exact-json.ts";
+import { UnsupportedRequest } from "../transport/wire.ts";
+
+/** Returns a call's arguments as an object, for protocols that need one. Text that is not a JSON object is returned as `invalid`. */
 export function argumentsObject(text: string): object {
   if (text.trim() === "") return {};
   try {
     const value = parseExactly(text);
     if (isJsonObject(value)) return value;
   } catch {
-    // Told below.
+    // Falls through and is returned as `invalid`.
   }
   return { invalid: text };
 }
-import { createHash } from "node:crypto";
-import { isJsonObject, parseExactly } from "../../protocol/base/exact-json.ts";
-import { UnsupportedRequest } from "../transport/wire.ts";
 
-/** A call id as every provider takes it. Ours go out as they are; a foreign one in another form goes out as its hash. */
+/** Returns a call id that every provider accepts: ours unchanged, a foreign id of another form as its hash. */
 export function outgoingCallId(id: string): string {
   if (/^[A-Za-z0-9_-]{1,40}$/.test(id)) return id;
   return "call_" + createHash("sha256").update(id).digest("hex").slice(0, 32);
 }
 
-/** Media type and base64 data of a `data:` URL; undefined for any other URL. */
+/** Returns media type and base64 data of a `data:` URL; undefined for any other URL. */
 export function dataUrl(url: string): { readonly mediaType: string; readonly data: string } | undefined {
   if (!url.startsWith("data:")) return undefined;
   const match = /^data:([^;,]+)(?:;[^;,]+)*;base64,/.exec(url);

@@ -1,16 +1,17 @@
-/** Who commands in a sandbox are. It has no account on usual systems, and owns nothing but workspaces. */
-export const sandboxUser = { id: "65532" } as const;
-
-/**
- * Whose the files of a workspace must be so that commands can change them: a server that is root gives theirs to the
- * sandbox's user (by the descriptor, never by a path that a command could bend). Undefined: the server's own.
- */
-export const workspaceOwner: { readonly uid: number; readonly gid: number } | undefined =
-  process.getuid?.() === 0 ? { uid: Number(sandboxUser.id), gid: Number(sandboxUser.id) } : undefined;
 import { chown, stat } from "node:fs/promises";
 import type { SandboxCommand } from "../sandbox.ts";
 
-/** Before a command runs as the sandbox's user: the folder itself and the socket become that user's; files follow their makers. */
+/** The user that commands in a sandbox run as. It has no account on usual systems, and owns workspaces only. */
+export const sandboxUser = { id: "65532" } as const;
+
+/**
+ * Owner that a workspace's files need so that commands can change them. A server that is root gives them to the sandbox's user,
+ * by descriptor and never by a path that a command could redirect. Undefined: they stay the server's own.
+ */
+export const workspaceOwner: { readonly uid: number; readonly gid: number } | undefined =
+  process.getuid?.() === 0 ? { uid: Number(sandboxUser.id), gid: Number(sandboxUser.id) } : undefined;
+
+/** Gives the workspace's folder and the relay's socket to the sandbox's user before a command runs. Files belong to who creates them. */
 export async function giveToSandboxUser({
   workspace,
   relay,
