@@ -96,7 +96,7 @@ eachRunDatabase((suite) => {
   test("each way round is asked about, and nothing has heard the word", async () => {
     await begin();
     const through: string[] = [];
-    rows.push(`| ways round it, and their neighbours | ${attacks.length} |`);
+    rows.push(`| bypass attempts and variants | ${attacks.length} |`);
     for (const each of attacks) {
       world.heard.length = 0;
       sent.length = 0;
@@ -113,7 +113,7 @@ eachRunDatabase((suite) => {
   test("ordinary work is not asked about", async () => {
     await begin();
     const asked: string[] = [];
-    rows.push(`| ordinary work, schedules among it | ${ordinary.length} |`);
+    rows.push(`| normal work, including schedules | ${ordinary.length} |`);
     for (const each of ordinary) {
       const { how, run } = await outcomeOf(each);
       const [question] = how === "approval" ? await service.approvals.questions(service.caller, run.runId) : [];
