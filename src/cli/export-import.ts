@@ -13,13 +13,13 @@ import { importAll, refuseHalfImported } from "../store/moving/import.ts";
 import { migrate } from "../store/schema/migrate.ts";
 import { openDatabase } from "../store/driver/open.ts";
 
-/** `colloquy export <folder>`: all rows and files into a folder. Ctrl+C breaks it off; the same command goes on. */
+/** `colloquy export <folder>`: all rows and files into a folder. Ctrl+C interrupts; running it again resumes. */
 export async function exportTo(folder: string | undefined): Promise<number> {
   const config = loadConfig();
   const target = folderOf("export", folder);
   if (config.database.url === undefined && !existsSync(join(config.data, "db")))
     throw new InvalidInput(`Nothing to export: ${config.data} has no database.`);
-  const manifest = await move(config, "export", async (database, signal) => {
+  const manifest = await withDatabase(config, "export", async (database, signal) => {
     await refuseHalfImported(database.query);
     await migrate(database);
     return exportAll(database, { folder: target, dataDirectory: config.data, onProgress: tell, signal });
@@ -33,13 +33,13 @@ export async function exportTo(folder: string | undefined): Promise<number> {
 export async function importFrom(folder: string | undefined): Promise<number> {
   const config = loadConfig();
   const source = folderOf("import", folder);
-  const manifest = await move(config, "import", (database, signal) =>
+  const manifest = await withDatabase(config, "import", (database, signal) =>
     importAll(database, { folder: source, dataDirectory: config.data, onProgress: tell, signal }),
   );
   return report(`${summary(manifest)} imported and verified. Unfinished runs continue when the server starts.`);
 }
 
-/** Whoever moves data must learn that it arrived: that nobody reads it is a failure. */
+/** Prints the result. Fails if standard output is closed, since the user would not learn that the data arrived. */
 async function report(text: string): Promise<number> {
   if (await writeOutput(text)) return 0;
   throw new ColloquyError("output_closed", 500, `Standard output was closed. ${text}`);
@@ -50,7 +50,7 @@ function folderOf(command: string, folder: string | undefined): string {
   return resolve(folder);
 }
 
-async function move(
+async function withDatabase(
   config: Config,
   command: string,
   body: (database: Database, signal: AbortSignal) => Promise<ExportManifest>,

@@ -14,7 +14,7 @@ export type WebhooksOptions = {
   readonly pollMs?: number;
   /** Timeout of one request, in milliseconds; must be shorter than a lease. */
   readonly timeoutMs?: number;
-  /** Pause before the second attempt, in milliseconds; doubles each time, up to an hour. */
+  /** Pause before the second attempt, in seconds; doubles each time, up to an hour. */
   readonly firstRetrySeconds?: number;
 };
 
@@ -139,7 +139,7 @@ async function post(
       timeoutMs,
       maxBytes: 1_000_000,
       maxRedirects: 0,
-      // The operator's own choice, private or not.
+      // Configured by the operator, so private addresses are allowed.
       allow: [new URL(url).hostname],
     });
     if (answer.status >= 200 && answer.status < 300) return undefined;

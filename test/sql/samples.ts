@@ -56,10 +56,10 @@ const samples: readonly ((database: Database) => Promise<unknown>)[] = [
   ({ query }) =>
     append(query, owner, [item], { progress: true, settles, spent, ledger, deltasOf: "s", modelCalls: [modelCall] }),
   ({ query }) =>
-    append(query, owner, [], { end: { status: "done" }, deliveries: [{ id, hook: "", body: {} }], ifSteered: 1 }),
+    append(query, owner, [], { end: { status: "done" }, deliveries: [{ id, hook: "", body: {} }], expectedSteered: 1 }),
   ({ query }) =>
-    append(query, owner, [], { wait: { reason: "limit", mostMs: 1 }, ledger: { ...ledger, status: "withdrawn" } }),
-  ({ query }) => append(query, owner, [], { inVain: { ms: 1 }, settles, ledger: { ...ledger, entry } }),
+    append(query, owner, [], { wait: { reason: "limit", maxMs: 1 }, ledger: { ...ledger, status: "withdrawn" } }),
+  ({ query }) => append(query, owner, [], { uncounted: { ms: 1 }, settles, ledger: { ...ledger, entry } }),
   ({ query }) => insertRun(query, beginning, { behindPending: false }),
   ({ query }) => insertRun(query, { ...beginning, ownerId: id, after: null }, { behindPending: true }),
   ({ query }) =>

@@ -62,20 +62,20 @@ function find(id: string | undefined): ThreadView | undefined {
   return listed.threads.find((thread) => thread.id === id) ?? (opened?.id === id ? opened : undefined);
 }
 
-/** Empty as long as it is not known. */
+/** Title of a conversation; empty until it is known. */
 export function useThreadTitle(id: string | undefined): string {
   return useThread(id)?.title ?? "";
 }
 
 async function open(id: string): Promise<void> {
-  // Why it can't be read is said where it is shown.
+  // The view of the conversation shows why it can't be read.
   const thread = await client.thread(id).catch(() => undefined);
   if (!thread || id !== current) return;
   opened = thread;
   set({});
 }
 
-/** Not for each letter of who types fast. */
+/** Pause after typing before a search starts. */
 const typingMs = 150;
 let typing: ReturnType<typeof setTimeout> | undefined;
 
@@ -85,7 +85,7 @@ export function searchThreads(search: string): void {
   typing = setTimeout(() => void load(), typingMs);
 }
 
-/** A new conversation would not be among what was searched for. */
+/** Clears the search, so that a new conversation is visible in the list. */
 export function endSearch(): void {
   if (listed.search !== "") searchThreads("");
 }
@@ -95,20 +95,20 @@ export function showArchived(archived: boolean): void {
   void load();
 }
 
-/** Somebody here made, named or removed one. */
+/** Reloads the list here and in other tabs after a conversation was created, changed or deleted. */
 export function threadsChanged(): void {
   channel.postMessage("changed");
   if (opened && !listed.threads.includes(opened)) void open(opened.id);
   void load();
 }
 
-/** What a list that is asked for now tells of it was seen. */
+/** Called when the user leaves a conversation. A list that was requested earlier may still call it unread, so it is discarded. */
 export function threadLeft(): void {
-  overtakeLists();
+  discardPendingLists();
   threadsChanged();
 }
 
-/** Another one that begins with what was said in this one, up to an item or as it is shown; its title tells that it is a copy. */
+/** Creates a conversation that starts with this one's items, up to `item` or as shown. Its title says that it is a copy. */
 export async function forkThread(id: string, item?: string): Promise<string> {
   const { title } = find(id) ?? (await client.thread(id));
   const others = listed.threads.map((thread) => thread.title);
@@ -121,43 +121,43 @@ export async function forkThread(id: string, item?: string): Promise<string> {
 }
 
 export async function renameThread(id: string, title: string): Promise<void> {
-  took(await client.changeThread(id, { title }));
+  applyThread(await client.changeThread(id, { title }));
 }
 
 export async function archiveThread(id: string, archived: boolean): Promise<void> {
-  took(await client.changeThread(id, { archived }));
+  applyThread(await client.changeThread(id, { archived }));
 }
 
 export async function removeThread(id: string): Promise<void> {
   await client.deleteThread(id);
   if (opened?.id === id) opened = undefined;
   set({ threads: listed.threads.filter((thread) => thread.id !== id) });
-  overtakeLists();
+  discardPendingLists();
   threadsChanged();
 }
 
-/** Shown at once, as it is now. */
-function took(thread: ThreadView): void {
+/** Shows a changed conversation at once, without waiting for a new list. */
+function applyThread(thread: ThreadView): void {
   if (opened?.id === thread.id) opened = thread;
   const isListed = listed.search !== "" || (thread.archivedAt !== null) === listed.archived;
   const others = listed.threads.filter(({ id }) => id !== thread.id);
   set({
     threads: isListed ? listed.threads.map((each) => (each.id === thread.id ? { ...each, ...thread } : each)) : others,
   });
-  overtakeLists();
+  discardPendingLists();
   threadsChanged();
 }
 
-/** How many lists were asked for, and the first of them that is not older than what is shown. */
+/** How many lists were requested, and the number of the first one that is not older than what is shown. */
 let lists = 0;
 let firstFresh = 1;
 
-/** Those that are on their way don't know what was done here. */
-function overtakeLists(): void {
+/** Ignores lists that are still being loaded: they don't contain what was just changed here. */
+function discardPendingLists(): void {
   firstFresh = lists + 1;
 }
 
-/** A later search may have been faster. */
+/** Whether the list still fits what is shown; a later search may have been faster. */
 const isStill = ({ search, archived }: ThreadListState) => search === listed.search && archived === listed.archived;
 
 async function load(): Promise<void> {

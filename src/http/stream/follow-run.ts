@@ -19,8 +19,8 @@ type FollowDeps = {
 };
 
 /**
- * The same for an answer that is told whole, until `events` says that it is enough. Rejects if the server stops or whoever
- * asked has left: the run goes on.
+ * Follows for an answer that is sent in one piece: resolves when `events` returns true. Rejects if the server stops or the
+ * client disconnects; the run continues.
  */
 export function followUntilEnough(
   { services, reply, streams }: FollowDeps,
@@ -48,12 +48,12 @@ export function followUntilEnough(
   });
 }
 
-/** A run from where it stands now: an end that it was resumed after is none. */
+/** Target for following a run. A run that was resumed after its end is followed to its new end: `resumedAt` skips the old one. */
 export function runTarget({ threadId, runId, resumedAt }: Omit<FollowTarget, "runId"> & { readonly runId: string }) {
   return { threadId, runId, ...(resumedAt !== undefined && { resumedAt }) };
 }
 
-/** Follows until told enough, whether the first events come before `follow` returns or later. */
+/** Follows until `events` returns true. The first events may arrive before `follow` returns. */
 export function followUntil(
   runs: Runs,
   place: { target: FollowTarget; from: Cursor },

@@ -26,18 +26,18 @@ export type SseOpening = {
 /** All open event streams of this process. */
 export type SseStreams = {
   /**
-   * Takes one of the user's places for an answer that is to become a stream, until its connection is over. Throws 429
-   * `too_many_streams` when none is left; so it is called before anything is begun that such an answer would tell of.
+   * Counts a stream against the user's limit until its connection closes. Throws 429 `too_many_streams` if the limit is
+   * reached, so it is called before any work starts whose result would be streamed.
    */
   admit(reply: FastifyReply, userId: string): void;
   /** Takes the response over from Fastify, keeping the headers set so far. */
   open(reply: FastifyReply, opening?: SseOpening): SseStream;
   count(): number;
-  /** Calls back at stop: the answer waits for something that goes on without it. */
+  /** Calls back when the server stops, for a response that waits for something that continues without it. */
   whenStopped(raw: ServerResponse, callback: () => void): void;
-  /** Whether the answer waits for something like that, so that a stop does not wait for it. */
+  /** Whether the response is registered with `whenStopped`, so that a stop does not wait for it. */
   mayEnd(raw: ServerResponse): boolean;
-  /** Says farewell where there is one, and stops the keep-alive. */
+  /** Runs the callbacks of `whenStopped`, which write each stream's `farewell`, and stops the timers. */
   stop(): void;
 };
 
@@ -48,17 +48,17 @@ export type SseLimits = {
   readonly waitBytes: number;
   readonly keepAliveMs: number;
   /**
-   * While this long (at most twice) no byte of what is unsent moves, the reader stalls and is cut off. Not shorter: the bytes
-   * of a slow reader move in jumps as large as the kernel's buffer.
+   * A reader is cut off when no unsent byte has moved for this long (at most twice as long). Shorter values would cut off slow
+   * readers, whose bytes move in jumps as large as the kernel's buffer.
    */
   readonly stalledMs: number;
   readonly recheckMs: number;
-  /** Places for streams that one user has on this node; 0: any number. */
+  /** Streams that one user may have open on this node; 0: any number. */
   readonly perUser: number;
 };
 
 export type SseOptions = Partial<SseLimits> & {
-  /** Throws AccessDenied when who asked may not read on; asked every `recheckMs` for each open stream. */
+  /** Throws AccessDenied if the caller may no longer read; called every `recheckMs` for each open stream. */
   readonly mayStay?: (request: FastifyRequest) => Promise<unknown>;
 };
 
@@ -81,7 +81,7 @@ const streamHeaders = {
 type OpenStream = SseStream & {
   readonly opening: SseOpening;
   readonly request: FastifyRequest;
-  /** One beat of the shared timer. */
+  /** Called by the shared timer: keeps the connection alive, and cuts off a stalled reader. */
   beat(): void;
 };
 
@@ -89,14 +89,15 @@ type OpenStream = SseStream & {
 export function createSseStreams({ mayStay, ...limits }: SseOptions = {}): SseStreams {
   const bounds = { ...defaultLimits, ...limits };
   const open = new Set<OpenStream>();
-  const held = new Map<string, number>();
-  const polite = new Map<ServerResponse, () => void>();
+  const streamsOf = new Map<string, number>();
+  /** What to do at a stop, for each response that must not be waited for. */
+  const stopCallbacks = new Map<ServerResponse, () => void>();
   let isStopped = false;
   const whenStopped = (raw: ServerResponse, callback: () => void) => {
-    // A request accepted before the stop; whoever opened a stream gets to tell what it has already.
+    // A request accepted before the stop: its stream may first send what it has already.
     if (isStopped) return void setImmediate(callback);
-    polite.set(raw, callback);
-    whenClosed(raw, () => polite.delete(raw));
+    stopCallbacks.set(raw, callback);
+    whenClosed(raw, () => stopCallbacks.delete(raw));
   };
   const timers = [
     setInterval(() => {
@@ -109,13 +110,13 @@ export function createSseStreams({ mayStay, ...limits }: SseOptions = {}): SseSt
   return {
     admit({ raw }, userId) {
       if (bounds.perUser === 0) return;
-      const before = held.get(userId) ?? 0;
+      const before = streamsOf.get(userId) ?? 0;
       if (before >= bounds.perUser) throw tooMany(bounds.perUser);
-      held.set(userId, before + 1);
+      streamsOf.set(userId, before + 1);
       whenClosed(raw, () => {
-        const left = held.get(userId)! - 1;
-        if (left > 0) held.set(userId, left);
-        else held.delete(userId);
+        const left = streamsOf.get(userId)! - 1;
+        if (left > 0) streamsOf.set(userId, left);
+        else streamsOf.delete(userId);
       });
     },
     open(reply, opening = {}) {
@@ -139,11 +140,11 @@ export function createSseStreams({ mayStay, ...limits }: SseOptions = {}): SseSt
     },
     count: () => open.size,
     whenStopped,
-    mayEnd: (raw) => polite.has(raw),
+    mayEnd: (raw) => stopCallbacks.has(raw),
     stop() {
       isStopped = true;
       for (const timer of timers) clearInterval(timer);
-      for (const say of polite.values()) say();
+      for (const callback of stopCallbacks.values()) callback();
     },
   };
 }
@@ -158,7 +159,7 @@ function tooMany(perUser: number): ColloquyError {
   );
 }
 
-/** A round that is not over yet is not begun again. */
+/** Returns a timer callback that rechecks all streams; it does nothing while the previous round is still running. */
 function recheckingAll(open: ReadonlySet<OpenStream>, mayStay: NonNullable<SseOptions["mayStay"]>): () => void {
   let busy = false;
   return () => {
@@ -176,7 +177,7 @@ async function recheck(stream: OpenStream, mayStay: NonNullable<SseOptions["mayS
   try {
     await mayStay(stream.request);
   } catch (error) {
-    // What could not be found out now is asked again at the next round.
+    // Any other failure says nothing about access; the next round asks again.
     if (!(error instanceof AccessDenied)) return;
     const { refusal = denied } = stream.opening;
     stream.end(refusal(error));
@@ -187,15 +188,15 @@ function denied({ code, message }: AccessDenied): string {
   return `event: denied\ndata: ${JSON.stringify({ error: { code, message } })}\n\n`;
 }
 
-/** Calls back once the response is over, also if that was before; never at once. */
+/** Calls back once the response is closed, also if it is closed already; never synchronously. */
 export function whenClosed(raw: ServerResponse, callback: () => void): void {
   if (raw.destroyed) queueMicrotask(callback);
   else raw.once("close", callback);
 }
 
 /**
- * Puts the frame of HTTP's chunks around each write, instead of Node, which makes four pieces of it: that costs a fifth more
- * CPU for every event. A reader of HTTP/1.0 gets no chunks.
+ * Frames each write as one HTTP chunk. Node's own framing makes four pieces of it, which costs a fifth more CPU per event.
+ * HTTP/1.0 readers get no chunks.
  */
 function chunksOf(raw: ServerResponse): (events: string, isLast?: boolean) => string {
   if (!raw.chunkedEncoding) return (events) => events;

@@ -1,6 +1,6 @@
-/** Bytes that come in pieces, in one place that grows: as many pieces as there are bytes cost no more than a few. */
+/** Collects bytes that arrive in pieces. Grows by doubling, so adding single bytes stays cheap. */
 export type ByteBuffer = {
-  /** False: they would be more than may be; the piece is left out. */
+  /** Adds a piece. Returns false, and adds nothing, if the total would exceed `max`. */
   add(piece: Uint8Array): boolean;
   readonly length: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -8,20 +8,20 @@ export type ByteBuffer = {
 
 const firstBytes = 64 * 1024;
 
-/** `expected`: as whoever sends them says, who is not believed for more than the first piece. */
-export function createByteBuffer(most: number, expected = firstBytes): ByteBuffer {
-  let place = new Uint8Array(Math.min(most, expected, firstBytes));
+/** `expected`: the announced size; at most 64 KB is allocated for it. */
+export function createByteBuffer(max: number, expected = firstBytes): ByteBuffer {
+  let storage = new Uint8Array(Math.min(max, expected, firstBytes));
   let length = 0;
   return {
     add(piece) {
       const end = length + piece.length;
-      if (end > most) return false;
-      if (end > place.length) {
-        const larger = new Uint8Array(Math.min(most, Math.max(end, 2 * place.length)));
-        larger.set(place.subarray(0, length));
-        place = larger;
+      if (end > max) return false;
+      if (end > storage.length) {
+        const larger = new Uint8Array(Math.min(max, Math.max(end, 2 * storage.length)));
+        larger.set(storage.subarray(0, length));
+        storage = larger;
       }
-      place.set(piece, length);
+      storage.set(piece, length);
       length = end;
       return true;
     },
@@ -29,7 +29,7 @@ export function createByteBuffer(most: number, expected = firstBytes): ByteBuffe
       return length;
     },
     get bytes() {
-      return place.subarray(0, length);
+      return storage.subarray(0, length);
     },
   };
 }

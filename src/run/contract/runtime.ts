@@ -13,7 +13,7 @@ import type { Feeds } from "../log/feeds.ts";
 import type { SandboxInfo } from "./required-sandbox.ts";
 import type { Strategy } from "./turn.ts";
 
-/** What the run folder works with; made once by `createRuns`. */
+/** Parts that everything in `run/` works with; created once by `createRuns`. */
 export type Runtime = {
   readonly database: Database;
   readonly models: ModelRegistry;
@@ -27,53 +27,53 @@ export type Runtime = {
   readonly deltas: DeltaWriter;
   readonly log: Log;
   readonly limits: Limits;
-  /** Signs what must come back to us unchanged; the same on all nodes. */
+  /** Key that signs values which must come back unchanged; the same on all nodes. */
   readonly secret: string;
-  /** This process, among those that share the database. */
+  /** ID of this process among those that share the database. */
   readonly node: string;
-  /** What this process is working on, by run. */
+  /** Runs that this process is working on, by ID. */
   readonly active: Map<string, ActiveRun>;
   readonly retention: RetentionTimes;
   readonly outages: OutagePolicy;
   readonly approval: ApprovalPolicy;
-  /** What commands run in; waits until that is known. */
+  /** The sandbox that commands run in; waits until it is chosen. */
   readonly sandbox: () => Promise<SandboxInfo>;
   /** How many tools an agent is offered before those of MCP servers must be searched for. */
   readonly deferAbove: number;
-  /** Money for tokens; undefined: no price is known. */
+  /** Price of this usage; undefined: unknown. */
   readonly costOf: (
     model: string,
     usage: { readonly inputTokens: number; readonly outputTokens: number },
   ) => number | undefined;
-  /** A file that came with a message, as a `data:` URL; undefined: it can't be shown any more. */
+  /** A message's file as a `data:` URL; undefined: no longer available. */
   readonly imageUrl: (uploadId: string, userId: string) => Promise<string | undefined>;
-  /** All of the text that a source of a result is a part of. */
+  /** Full text of a cited source. */
   readonly sourceText: SourceText;
-  /** Who wants to hear of an event, by the names of their hooks. */
+  /** Names of the webhooks that receive an event. */
   readonly hooksFor: (event: RunSignal) => readonly string[];
 };
 
-/** What the outside can be told of a run. */
+/** Events that webhooks receive. */
 export type RunSignal = "waiting" | "done" | "failed" | "cancelled";
 
 export type RetentionTimes = {
   readonly hiddenThreadsDays: number;
   readonly idempotencyHours: number;
-  /** How long a run waits for its client's tools, and for anybody else. */
+  /** How long a run waits for results of its client's tools, and how long for a person. */
   readonly clientWaitMinutes: number;
   readonly waitDays: number;
 };
 
-/** What is done while no model can be had. Milliseconds. */
+/** How runs behave while no model is available. Times in milliseconds. */
 export type OutagePolicy = {
-  /** So long a step that fails waits between its attempts, in all, before its run waits or ends. */
+  /** Total pause between a step's retries, after which the run waits or ends. */
   readonly retryMs: number;
-  /** Before the second attempt; doubles each time. */
+  /** Pause before the second attempt; doubles each time. */
   readonly baseMs: number;
-  /** How long a run that waits lets pass before it asks again: at first, and at most. */
+  /** First and longest pause between automatic retries of a waiting run. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** It ends when it has waited so long. */
+  /** Maximum wait, after which the run ends. */
   readonly waitMs: number;
 };
 
@@ -88,12 +88,12 @@ export const defaultOutages: OutagePolicy = {
 export type ActiveRun = {
   readonly runId: string;
   readonly epoch: number;
-  /** A child run has none: it works in its root's. */
+  /** Undefined for a child run, which works in its root's job. */
   readonly job: Job | undefined;
   readonly signal: AbortSignal;
-  /** Aborts what the run is waiting for; the reason says why. */
+  /** Aborts `signal` with a reason. */
   readonly stop: (reason: StopReason) => void;
 };
 
-/** Why work on a run is broken off here; `gave-up`: the database was silent for so long that others may have it. */
+/** Why this process stops working on a run. `gave-up`: the database was silent for so long that another process may have taken it. */
 export type StopReason = "cancelled" | "lost" | "gave-up" | "hand-over" | "deadline" | "with-parent";

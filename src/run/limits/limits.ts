@@ -19,17 +19,18 @@ export type Reservation = {
   readonly writes?: number;
   readonly tokens?: number;
   readonly cost?: number;
-  /** The step whose calls these are: taken once, however often somebody comes by with what is left of them. */
+  /** The step whose calls these are. They are counted once, even if a later process runs the remaining ones. */
   readonly callsOf?: string;
-  /** What a step may come to, of what its account may spend in a day or a month. */
+  /** What a step may cost, reserved from the account's budgets for a day or a month. */
   readonly expected?: ReservedSpending;
 };
 
 export type StepReservation = { readonly steered: number; readonly held: HoldState };
 
 /**
- * Takes from the budget of the whole tree and from those of its account, before the work, in one fenced statement: from all of
- * them or none. Throws when a limit is reached.
+ * Reserves from the limits of the run's whole tree and from its account's budgets, before the work, in one fenced statement: all
+ * or nothing. Throws when a limit or a budget is reached. The limits' counters are a row per root run in the table `budgets`
+ * (an old name); the account's budgets are in `spending_budgets`.
  */
 export async function reserve(query: Query, owner: RunOwner, reservation: Reservation): Promise<StepReservation> {
   try {
@@ -116,7 +117,7 @@ export async function roomLeft(
 
 const usedUp = (most: number, what: string) => (most === 1 ? `1 ${what} is used up` : `${most} ${what}s are used up`);
 
-/** An account has spent what it may; the run waits until it may have this. */
+/** The account's budget is used up; the run waits until it has room for `expected`. */
 export class BudgetExceeded extends ColloquyError {
   readonly expected: ReservedSpending;
 
@@ -134,10 +135,10 @@ export type LimitName =
   | "cost"
   | "deadline"
   | "repeated_call"
-  /** What the account may spend in a day or a month. */
+  /** A budget of the account, for a day or a month. */
   | "budget";
 
-/** What `limitReached` was thrown for, if it was. */
+/** The limit that `limitReached` named, if the error comes from it. */
 export function limitOf(error: unknown): LimitName | undefined {
   return error instanceof ColloquyError && error.code.startsWith("limit_")
     ? (error.code.slice(6) as LimitName)
@@ -145,8 +146,8 @@ export function limitOf(error: unknown): LimitName | undefined {
 }
 
 /**
- * What a delegated agent's own file allows it, counted in its items: the budget is its whole tree's. Reaching it ends the
- * child, and its parent decides what to do; nobody is asked.
+ * Checks the limits in a delegated agent's own file, counted in its items, since the table `budgets` counts for the whole tree.
+ * Reaching one ends the child, and its parent decides what to do; nobody is asked.
  */
 export function checkOwnLimits(
   items: readonly Item[],
@@ -158,14 +159,14 @@ export function checkOwnLimits(
     new ColloquyError("own_limit", 422, `The delegated agent reached its own limit: ${what}.`);
   if (limits.steps !== undefined && steps > 0 && count("message") + steps > limits.steps)
     throw spent(`${limits.steps} steps`);
-  // Those to be made are among its items already.
+  // The calls about to be made are among its items already.
   if (limits.toolCalls !== undefined && calls > 0 && count("call") > limits.toolCalls)
     throw spent(`${limits.toolCalls} tool calls`);
 }
 
 /**
- * "Continue": as much again of the limit that was reached. A repeated call needs nothing: it is counted since the decision. What an
- * account may spend is an admin's to say: throws `budget_reached` as long as nothing is left of it.
+ * Adds as much again to the limit that was reached ("Continue"). A repeated call needs nothing: it is counted since the decision.
+ * Budgets are up to an administrator: throws `budget_reached` while nothing is left.
  */
 export async function extendLimit(
   query: Query,
@@ -195,7 +196,7 @@ export function deadlineReached(): ColloquyError {
   return limitReached("deadline", "its time is used up");
 }
 
-/** The same call, whatever the order of its arguments. */
+/** Hashes a call's name and arguments, independent of the arguments' order and spacing. */
 export function hashOfCall(call: ItemOf<"call">): string {
   return createHash("sha256")
     .update(`${call.body.name}\n${normaliseArguments(call.body.arguments)}`)

@@ -18,24 +18,25 @@ export type RequestReservations = {
   /**
    * Reserves what a request may come to. Undefined, at once and without SQL: no budget is set. Throws `budget_reached` (429).
    */
-  begin(userId: string, model: Model, request: ModelRequest): Promise<HeldRequest> | undefined;
+  begin(userId: string, model: Model, request: ModelRequest): Promise<ReservedRequest> | undefined;
   /** A budget was set or removed here. */
   changed(): Promise<void>;
   close(): void;
 };
 
-export type HeldRequest = {
-  /** A budget comes near its end. */
+/** A request to a model, with what was reserved for it. */
+export type ReservedRequest = {
+  /** Whether a budget is nearly used up. */
   readonly isNear: boolean;
   /** Takes every record of the request. */
   record(record: ModelCallRecord): void;
   /** Takes every batch of its answer. */
   read(parts: readonly ModelPart[]): void;
-  /** It is over, however: what it came to is counted in the background. */
+  /** Ends the reservation, also after a failure. Settles it in the background. */
   end(): void;
 };
 
-/** A node that dies over a request leaves its reservation for as long. */
+/** How long the reservation of a node that died stays in place. */
 const holdSeconds = 900;
 const lookEveryMs = 5000;
 
@@ -59,7 +60,7 @@ export function createRequestReservations({
   void look();
   const timer = runsJobs ? setInterval(() => void look(), lookEveryMs).unref() : undefined;
 
-  async function begin(userId: string, model: Model, request: ModelRequest): Promise<HeldRequest> {
+  async function begin(userId: string, model: Model, request: ModelRequest): Promise<ReservedRequest> {
     const input =
       request.messages.reduce((sum, { content }) => sum + estimate(content), 0) + schemaTokens(request.tools ?? []);
     const expected = expectedOf(model, { input, maxTokens: request.settings?.maxTokens }, costOf);

@@ -101,7 +101,7 @@ eachDatabase((databases) => {
           {},
           { progress: true },
           { end: { status: "done" } },
-          { wait: { reason: "client", mostMs: 0 } },
+          { wait: { reason: "client", maxMs: 0 } },
           { deltasOf: "1", settles: { reservation: reserved, tokens: 1, cost: 1 } },
         ] satisfies readonly AppendExtras[])
           await assert.rejects(append(database.query, owner, items, extras), LostRun);
@@ -114,9 +114,9 @@ eachDatabase((databases) => {
     await database.query("update runs set steered = 2 where id = $1", [run.runId]);
     const end = { status: "done" } as const;
     const before = await runRows(database);
-    await assert.rejects(append(database.query, run, [], { end, ifSteered: 1 }), LostRun);
+    await assert.rejects(append(database.query, run, [], { end, expectedSteered: 1 }), LostRun);
     assert.deepEqual(await runRows(database), before);
-    assert.equal((await after(run, [], { end, ifSteered: 2 })).run["status"], "done");
+    assert.equal((await after(run, [], { end, expectedSteered: 2 })).run["status"], "done");
   });
 
   test("append: items stand one behind the other in the run's thread", async () => {
@@ -196,10 +196,10 @@ eachDatabase((databases) => {
   });
 
   test("append: what a step in vain took of the time is given back", async () => {
-    const wait = { reason: "provider", mostMs: 60_000 } as const;
+    const wait = { reason: "provider", maxMs: 60_000 } as const;
     const { budget } = await after(run, [], {
       wait,
-      inVain: { ms: 20_000.4 },
+      uncounted: { ms: 20_000.4 },
       settles: { reservation: reserved, tokens: 30, cost: 0.5 },
     });
     assert.ok(isNear(Number(budget["left_ms"]), 50_000));
@@ -215,8 +215,8 @@ eachDatabase((databases) => {
 
   test("append: a child run that waits leaves the time of its tree running", async () => {
     const before = rowIn(await runRows(database), "budgets", run.runId);
-    const wait = { reason: "client", mostMs: 60_000 } as const;
-    const { budget } = await after(child, [], { wait, inVain: { ms: 1000 } });
+    const wait = { reason: "client", maxMs: 60_000 } as const;
+    const { budget } = await after(child, [], { wait, uncounted: { ms: 1000 } });
     assert.equal(budget["left_ms"], 60_000);
     assert.equal(msBetween(budget["deadline"], before["deadline"]), 1000);
     assert.deepEqual([budget["steps"], budget["tokens"], budget["cost"]], [6, 600, 6]);
@@ -225,7 +225,7 @@ eachDatabase((databases) => {
 
   test("append: a run that waits says for what, how long, and when it goes on by itself", async () => {
     const before = new Date().toISOString();
-    const waits = await after(run, [], { wait: { reason: "client", mostMs: 60_000 } });
+    const waits = await after(run, [], { wait: { reason: "client", maxMs: 60_000 } });
     const { status, wait_reason, wait_until, retry_at, handed_over, job_id } = waits.run;
     assert.deepEqual(
       [status, wait_reason, handed_over, job_id, retry_at],
@@ -236,7 +236,7 @@ eachDatabase((databases) => {
     await database.query("update runs set status = 'running'");
     const jobId = newId();
     const retries = await after(run, [], {
-      wait: { reason: "provider", mostMs: 60_000, retry: { afterMs: 30_000, jobId } },
+      wait: { reason: "provider", maxMs: 60_000, retry: { afterMs: 30_000, jobId } },
     });
     assert.equal(retries.run["job_id"], jobId);
     assert.ok(isNear(msBetween(retries.run["retry_at"], before), 30_000));
@@ -251,8 +251,8 @@ eachDatabase((databases) => {
     assert.ok(child.runId in unsettled);
     assert.equal(budget["left_ms"], 60_000);
     assert.notEqual(budget["deadline"], null);
-    const inVain = await after(run, [], { settles: { ...settles, reservation: kept }, inVain: { ms: 5 } });
-    assert.deepEqual([inVain.budget["steps"], inVain.budget["tokens"], inVain.budget["cost"]], [8, 760, 8]);
+    const uncounted = await after(run, [], { settles: { ...settles, reservation: kept }, uncounted: { ms: 5 } });
+    assert.deepEqual([uncounted.budget["steps"], uncounted.budget["tokens"], uncounted.budget["cost"]], [8, 760, 8]);
   });
 
   test("append: what a step came to is put in the place of what its account had reserved", async () => {

@@ -8,7 +8,7 @@ import { settleSpendingSql, settleValues, type ActualSpending } from "../../stor
 import { releaseReservationsSql, settleReservationSql as settleReservation } from "./give-back.ts";
 import { insertItemsSql, itemsParameter, placeItems, clearWaitSql } from "./rows.ts";
 
-/** Who writes: a run at the epoch at which this process owns it. */
+/** A run, and the epoch at which this process owns it. */
 export type RunOwner = { readonly runId: string; readonly epoch: number; readonly threadId: string };
 
 export type RunEnd = {
@@ -16,36 +16,36 @@ export type RunEnd = {
   readonly error?: RunError;
 };
 
-/** What else becomes true in the statement that appends; all of it or nothing. */
+/** Further changes in the same statement: all of them or none. */
 export type AppendExtras = {
   readonly end?: RunEnd;
-  /** For so long at most, by the database's clock. */
   readonly wait?: {
     readonly reason: WaitReason;
-    readonly mostMs: number;
-    /** In so long it goes on by itself, with this job. */
+    /** The run ends after this long, by the database's clock. */
+    readonly maxMs: number;
+    /** Continues by itself after this long, with this job. */
     readonly retry?: { readonly afterMs: number; readonly jobId?: string | undefined } | undefined;
   };
   /** The run got somewhere, so earlier crashes no longer count. */
   readonly progress?: boolean;
-  /** The reservation of a step that is over, and what the step used instead. A run that ends or waits leaves none. */
+  /** Replaces a finished step's reservation by what it used. A run that ends or waits releases all its reservations. */
   readonly settles?: { readonly reservation: string; readonly tokens: number; readonly cost: number };
-  /** A step that brought nothing, since its model was away: neither it nor its time counts against the run's limits. */
-  readonly inVain?: { readonly ms: number };
-  /** What a step came to, of what its account may spend; what was reserved of that is given back. */
+  /** A step without an answer, since its model was unavailable: neither the step nor its time counts against the run's limits. */
+  readonly uncounted?: { readonly ms: number };
+  /** What a step cost, counted against the account's budgets; its reservation is released. */
   readonly spent?: ActualSpending;
-  /** Only if nothing was taken in since: then the run must not end without an answer to it. */
-  readonly ifSteered?: number;
-  /** Signals that go out because of this. */
+  /** Throws LostRun if `steered` has changed, since a message still needs an answer. */
+  readonly expectedSteered?: number;
+  /** Webhook deliveries because of this change. */
   readonly deliveries?: readonly Delivery[];
   readonly modelCalls?: readonly (ModelCallRecord & { readonly cost?: number })[];
   /** A step whose live text is now an item. */
   readonly deltasOf?: string;
-  /** The outcome of a write; with `entry` its row is made here, since call, effect and result are one transaction. */
+  /** The outcome of a write. With `entry` its row is inserted here, since call, effect and result are one transaction. */
   readonly ledger?: {
     readonly step: string;
     readonly index: number;
-    /** `withdrawn`: its tool says that nothing was done, so there is no row any more. */
+    /** `withdrawn`: the tool says that nothing was done, so the row is deleted. */
     readonly status: "done" | "failed" | "unknown" | "withdrawn";
     readonly result: ToolResult | null;
     readonly entry?: LedgerEntry;
@@ -57,7 +57,8 @@ export type Delivery = { readonly id: string; readonly hook: string; readonly bo
 
 export type AppendResult = {
   readonly items: readonly Item[];
-  /** Messages that wait for the run to end. */ readonly pending: number;
+  /** Messages that wait for the run to end. */
+  readonly pending: number;
 };
 
 /**
@@ -90,31 +91,31 @@ export async function append(
     );
   if (extras.wait)
     sets.push(
-      `status = 'waiting', wait_reason = ${add(extras.wait.reason)}, wait_until = now() + ${add(extras.wait.mostMs)} * interval '1 millisecond', handed_over = true,
+      `status = 'waiting', wait_reason = ${add(extras.wait.reason)}, wait_until = now() + ${add(extras.wait.maxMs)} * interval '1 millisecond', handed_over = true,
        retry_at = now() + ${add(extras.wait.retry?.afterMs ?? null)}::float8 * interval '1 millisecond', job_id = coalesce(${add(extras.wait.retry?.jobId ?? null)}::uuid, job_id)`,
     );
-  const stops = Boolean(extras.end ?? extras.wait);
+  const endsOrWaits = Boolean(extras.end ?? extras.wait);
 
   const { settles } = extras;
   const used = settles && {
     reservation: settles.reservation,
-    steps: extras.inVain ? "0" : "1",
+    steps: extras.uncounted ? "0" : "1",
     tokens: `${add(settles.tokens)}::float8`,
     cost: `${add(settles.cost)}::float8`,
   };
-  const counted = stops
+  const counted = endsOrWaits
     ? releaseReservationsSql("r.id", used)
     : used && settleReservation("r.id", add(used.reservation), used);
-  const backMs = stops ? `${add(Math.round(extras.inVain?.ms ?? 0))}::bigint` : "";
-  const still = extras.ifSteered === undefined ? "" : ` and steered = ${add(extras.ifSteered)}`;
+  const backMs = endsOrWaits ? `${add(Math.round(extras.uncounted?.ms ?? 0))}::bigint` : "";
+  const steeredSql = extras.expectedSteered === undefined ? "" : ` and steered = ${add(extras.expectedSteered)}`;
 
   const parts = [
     sets.length > 0
-      ? `r as (update runs set ${sets.join(", ")} where id = $1 and epoch = $2 and status = 'running'${still} returning id, thread_id, user_id, root_run, parent_run)`
+      ? `r as (update runs set ${sets.join(", ")} where id = $1 and epoch = $2 and status = 'running'${steeredSql} returning id, thread_id, user_id, root_run, parent_run)`
       : "r as (select id, thread_id, user_id, root_run, parent_run from runs where id = $1 and epoch = $2 and status = 'running' for share)",
     counted
       ? `b as (update budgets set ${counted}${
-          stops
+          endsOrWaits
             ? `, left_ms = case when r.parent_run is null and deadline is not null then greatest(0, extract(epoch from deadline - now()) * 1000)::bigint + ${backMs} else left_ms end,
            deadline = case when r.parent_run is null then null else deadline + ${backMs} * interval '1 millisecond' end`
             : ""
@@ -174,7 +175,7 @@ function ledgerSql(
       select r.id, ${stepValue}, ${indexValue}, ${add(entry.userId)}, ${add(entry.tool)}, ${statusValue}, ${add(entry.key)}, ${add(entry.argumentsHash)},
         ${resultValue}::jsonb, now() from r`;
   }
-  // Of what is unknown, whoever asks about it later needs what its tool kept.
+  // Keeps `remembered` of an unknown write, which `reconcile` needs later.
   const value = `coalesce(nullif(${resultValue}::jsonb, 'null'::jsonb), ledger.result)`;
   return `update ledger set status = ${statusValue}, result = ${value}, until = null, ended_at = ${status === "unknown" ? "null" : "now()"}
     from r where ledger.run_id = r.id and ledger.step = ${stepValue} and call_index = ${indexValue} and ledger.status in ('executing', 'unknown')`;

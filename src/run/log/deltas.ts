@@ -6,16 +6,16 @@ import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Database } from "../../store/driver/database.ts";
 
 export type DeltaKind = "text" | "reasoning";
-/** What is written of a step besides its text: why the attempt before failed, as JSON. */
+/** Kinds of rows: the text, the reasoning, and (as JSON) why the previous attempt failed. */
 type WrittenKind = DeltaKind | "retry";
 
-/** A step whose answer is being written; `attempt` has the epoch of the run in it, which fences it. One object for all its pieces. */
+/** A step whose answer is being written. `attempt` contains the run's epoch, which fences it. One object is shared by all its pieces. */
 export type LiveStep = {
   readonly runId: string;
   readonly threadId: string;
   readonly step: string;
   readonly attempt: number;
-  /** `<run>/<step>`: made once, not for every piece. */
+  /** `<run>/<step>`, computed once and not for every piece. */
   readonly key: string;
 };
 
@@ -23,7 +23,7 @@ export function liveStep(place: Omit<LiveStep, "key">): LiveStep {
   return { ...place, key: `${place.runId}/${place.step}` };
 }
 
-/** A piece of a message that is being written; `whole`: all of this kind, with the piece. */
+/** A piece of a message that is being written; `whole` is all text of this kind so far, including the piece. */
 export type Delta = {
   readonly of: LiveStep;
   readonly kind: DeltaKind;
@@ -35,21 +35,21 @@ export type Delta = {
 /** Collects the live text of all runs of this node and writes it in one statement per interval. */
 export type DeltaWriter = {
   add(delta: Delta): void;
-  /** The attempt before this one failed: what was told of it is not so. */
-  again(of: LiveStep, retry: Retry): void;
-  /** The step is an item now (or withdrawn): drops what was not written; true if some was, so that it must be deleted. */
+  /** Announces a new attempt: the text sent for the failed one before it is void. */
+  restart(of: LiveStep, retry: Retry): void;
+  /** Drops a step's unwritten text, since it is an item now or was withdrawn. Returns true if rows were written, which must be deleted. */
   settle(runId: string, step: string): boolean;
-  /** Nothing of the run is written here any more. */
+  /** Drops everything of a run: this process writes nothing more of it. */
   forget(runId: string): void;
-  /** Something in this thread changed that followers on other nodes want to see. */
+  /** Notifies other nodes that something in this thread changed. */
   touch(threadId: string): void;
-  /** A run elsewhere is to be stopped. */
+  /** Asks other nodes to stop a run. */
   tellStop(runId: string): void;
   close(): Promise<void>;
 };
 
 export const channel = "colloquy";
-/** What nodes tell one another; at most 8000 bytes a NOTIFY, so a long list becomes "look at everything". */
+/** Payload between nodes. NOTIFY takes at most 8000 bytes, so a long list of threads becomes "all". */
 const noticeSchema = z.object({
   node: z.string(),
   threads: z.union([z.literal("all"), z.array(z.string())]),
@@ -57,7 +57,7 @@ const noticeSchema = z.object({
 });
 export type Notice = Readonly<z.infer<typeof noticeSchema>>;
 
-/** Undefined for what no node of ours said: whoever can reach the database can notify. */
+/** Undefined for a foreign payload: anyone who can reach the database can notify. */
 export function parseNotice(payload: string): Notice | undefined {
   try {
     return noticeSchema.safeParse(JSON.parse(payload)).data;
@@ -69,7 +69,7 @@ export function parseNotice(payload: string): Notice | undefined {
 type DeltaPiece = { readonly offset: number; text: string };
 type Pieces = { readonly [Kind in WrittenKind]?: DeltaPiece | undefined };
 type OpenPieces = { [Kind in WrittenKind]?: DeltaPiece | undefined };
-/** As it is written: a row of the table. */
+/** A row of the table `deltas`. */
 type DeltaRow = {
   readonly run_id: string;
   readonly step: string;
@@ -167,7 +167,7 @@ export function createDeltaWriter(options: {
   }
 
   return {
-    again(of, retry) {
+    restart(of, retry) {
       piecesOf(of).retry = { offset: 0, text: JSON.stringify(retry) };
       schedule();
     },

@@ -71,7 +71,7 @@ eachRunDatabase((suite) => {
       LostRun,
     );
     await assert.rejects(
-      append(database.query, owner, [notice("ghost")], { wait: { reason: "client", mostMs: 0 } }),
+      append(database.query, owner, [notice("ghost")], { wait: { reason: "client", maxMs: 0 } }),
       LostRun,
     );
     await assert.rejects(reserve(database.query, owner, { steps: 1 }), LostRun);
@@ -101,7 +101,7 @@ eachRunDatabase((suite) => {
       for (const extras of [
         {},
         { progress: true },
-        { wait: { reason: "client", mostMs: 0 } },
+        { wait: { reason: "client", maxMs: 0 } },
         { end: { status: "done" } },
       ] as const)
         await assert.rejects(append(database.query, owner, [notice("ghost")], extras), LostRun);

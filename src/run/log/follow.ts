@@ -14,18 +14,18 @@ type ThreadFeed = {
   kept: KeptItems;
   readonly live: Map<string, LiveMessage>;
   readonly followers: Set<Follower>;
-  /** Runs of this process that work in the thread. */
+  /** How many runs of this process work in the thread. */
   holds: number;
   usedAt: number;
 };
 
-/** What is kept of each thread, and of all; what is not is read from the store. */
+/** What is kept in memory of each thread and of all threads together; the rest is read from the store. */
 export type FeedBounds = { readonly thread: RecentItemsOptions; readonly allBytes: number };
 
 const megabyte = 1024 * 1024;
 const defaultBounds: FeedBounds = { thread: { items: 1000, bytes: 4 * megabyte }, allBytes: 64 * megabyte };
 const idleMs = 30_000;
-/** What one read of many threads brings of each at least, if it has so much. */
+/** The smallest share of one read that each of many threads gets, if it has so much. */
 const leastBytes = 64 * 1024;
 
 export function createFeeds({
@@ -64,7 +64,7 @@ export function createFeeds({
     const fresh = items.filter((item) => item.seq > last(feed));
     if (fresh.length === 0) return;
     if (fresh[0]!.seq !== last(feed) + 1) {
-      // Somebody else's items lie between.
+      // Items of another node lie between.
       refresh(feed);
       return;
     }
@@ -82,7 +82,7 @@ export function createFeeds({
     if (allBytes > bounds.allBytes) makeRoom();
   }
 
-  /** Lets go of what was not used for longest, down to half of the bound. */
+  /** Drops the threads that were unused for longest, down to half of the bound. */
   function makeRoom(): void {
     for (const feed of [...feeds.values()].sort((one, other) => one.usedAt - other.usedAt)) {
       if (allBytes <= bounds.allBytes / 2) return;
@@ -105,7 +105,7 @@ export function createFeeds({
     void readStale();
   }
 
-  /** One query for the items and one for the live text of all threads that need it. */
+  /** Reads all stale threads with one query for their items and one for their live text. */
   async function readStale(): Promise<void> {
     while (stale.size > 0) {
       const batch = [...stale];
@@ -164,7 +164,7 @@ export function createFeeds({
     }
   }
 
-  /** The live message of a step; a newer attempt begins it anew, an older one changes nothing. */
+  /** The live message of a step. A newer attempt replaces it, an older one changes nothing. */
   function liveOf(feed: ThreadFeed, { runId: run, step, attempt, key }: LiveStep, retry?: Retry): LiveMessage {
     const found = feed.live.get(key);
     if (found && found.attempt >= attempt) return found;
@@ -173,14 +173,14 @@ export function createFeeds({
     return live;
   }
 
-  /** Brings a new follower up to the feed: from memory if it can, else from the store. */
+  /** Sends a new follower everything up to the feed's start, from the store, then attaches it. */
   async function catchUp(feed: ThreadFeed, follower: Follower): Promise<void> {
     while (follower.seq < feed.kept.base && feed.followers.has(follower)) {
       const rows = await database.query<ItemRow>(
         itemPageSql({ where: "thread_id = $1 and seq > $2 and seq <= $3", limit: String(pageItems), bytes: "$4" }),
         [feed.threadId, follower.seq, feed.kept.base, pageBytes],
       );
-      // What lies between is committed: a follower that can't be told of it comes back, and is told no gap.
+      // These items are committed. A follower that can't get them is disconnected and reconnects, instead of seeing a gap.
       if (rows[0]?.seq !== follower.seq + 1)
         throw new Error(`Items ${follower.seq + 1} to ${feed.kept.base} of thread ${feed.threadId} can't be read.`);
       sendItems(follower, rows.map(toItem));
@@ -218,7 +218,7 @@ export function createFeeds({
       live[delta.kind] = delta.whole;
       for (const follower of feed.followers) if (follower.ready) sendLiveMessage(follower, live, delta);
     },
-    again(of, retry) {
+    restart(of, retry) {
       const feed = feeds.get(of.threadId);
       if (!feed) return;
       const live = liveOf(feed, of, retry);
@@ -268,7 +268,7 @@ export function createFeeds({
   };
 }
 
-/** As far as it has no hole: a crash of the database empties the table, and what is written after it begins anywhere. */
+/** Joins pieces up to the first gap: a crash of the database empties the table, so later pieces may begin anywhere. */
 function wholeFrom({
   offsets,
   bodies,
@@ -284,7 +284,7 @@ function wholeFrom({
   return text;
 }
 
-/** Of what was being written nothing is told any more: it is withdrawn, or told anew. */
+/** Whether live text of the run ends with this state: followers withdraw it, and a later attempt sends its own. */
 function isEndOfText(body: StateBody): boolean {
   return body.type === "run-end" || (body.type === "run-wait" && body.reason === "provider");
 }

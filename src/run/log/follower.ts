@@ -4,7 +4,7 @@ import type { Delta } from "./deltas.ts";
 import { isNested } from "./fold.ts";
 import type { FollowSink, FollowTarget } from "../runs.ts";
 
-/** A message that is being written: all of the attempt so far. */
+/** A message that is being written: everything of the attempt so far. */
 export type LiveMessage = {
   readonly run: string;
   readonly step: string;
@@ -13,37 +13,37 @@ export type LiveMessage = {
   readonly key: string;
   text: string;
   reasoning: string;
-  /** Why the attempt before it failed. */
+  /** Why the previous attempt failed. */
   readonly retry?: Retry;
 };
 
 type DeltaPosition = { readonly run: string; readonly step: string; attempt: number; text: number; reasoning: number };
 
-/** One reader's place in a thread, and how to tell it what it lacks. */
+/** One reader's position in a thread, and the sink for what it has not received. */
 export type Follower = {
   seq: number;
-  /** Caught up: from here on it is told things as they happen. */
+  /** Whether it has caught up, and receives changes as they happen. */
   ready: boolean;
   readonly run: string | undefined;
-  /** Where that run was last resumed. */
+  /** `seq` at which that run was last resumed. */
   readonly resumedAt: number;
   readonly sink: FollowSink;
-  readonly told: Map<string, DeltaPosition>;
+  readonly sent: Map<string, DeltaPosition>;
   readonly cursor: () => Cursor;
 };
 
 export function createFollower(target: FollowTarget, from: Cursor, sink: FollowSink): Follower {
-  const told = new Map<string, DeltaPosition>();
+  const sent = new Map<string, DeltaPosition>();
   for (const { run, step, attempt, text, reasoning } of from.live)
-    told.set(`${run}/${step}`, { run, step, attempt, text, reasoning });
+    sent.set(`${run}/${step}`, { run, step, attempt, text, reasoning });
   const follower: Follower = {
     seq: from.seq,
     ready: false,
     run: target.runId,
     resumedAt: target.resumedAt ?? 0,
     sink,
-    told,
-    cursor: () => ({ seq: follower.seq, live: [...told.values()].map((place) => ({ ...place })) }),
+    sent,
+    cursor: () => ({ seq: follower.seq, live: [...sent.values()].map((place) => ({ ...place })) }),
   };
   return follower;
 }
@@ -58,7 +58,7 @@ export function sendItems(follower: Follower, items: readonly Item[]): void {
   if (events.length > 0) follower.sink.events(events, follower.cursor);
 }
 
-/** Tells what the follower lacks of a live message; `delta` is its newest piece, if that is all that is new. */
+/** Sends what the follower has not received of a live message. `delta`: its newest piece, if that may be all that is missing. */
 export function sendLiveMessage(follower: Follower, live: LiveMessage, delta?: Delta): void {
   if (follower.run !== undefined && live.run !== follower.run) return;
   const events: RunEvent[] = [];
@@ -80,12 +80,12 @@ function deltaPosition(
   events: RunEvent[],
 ): DeltaPosition {
   const { run, step, attempt, key, retry } = live;
-  const place = follower.told.get(key);
+  const place = follower.sent.get(key);
   if (place?.attempt === attempt) return place;
   if (place || retry)
     events.push({ type: "step-retry", run, step, attempt: place?.attempt ?? attempt - 1, ...(retry ? { retry } : {}) });
   const fresh: DeltaPosition = { run, step, attempt, text: 0, reasoning: 0 };
-  follower.told.set(key, fresh);
+  follower.sent.set(key, fresh);
   events.push({ type: "step-start", run, step, attempt });
   return fresh;
 }
@@ -100,13 +100,13 @@ function remainder(place: DeltaPosition, live: LiveMessage, events: RunEvent[]):
   }
 }
 
-/** Exactly the events of one item; of a step's message first the text that was not told live. */
+/** Adds the events of one item; for a step's message, first the text that was not sent live. */
 function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
   const { seq } = item;
   switch (item.kind) {
     case "message": {
       const { runId: run, step, attempt, body } = item;
-      // What was asked beside a run's own steps is recorded, but said to nobody. What a fork keeps it does not say once more.
+      // Nested steps are not streamed; a fork's copied messages are not streamed again.
       if (
         !isNested(item) &&
         run !== null &&
@@ -119,7 +119,7 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
         const key = `${run}/${step}`;
         const live: LiveMessage = { run, step, attempt, key, text: body.content, reasoning: body.reasoning ?? "" };
         remainder(deltaPosition(follower, live, events), live, events);
-        follower.told.delete(key);
+        follower.sent.delete(key);
       } else if (run !== null && body.role === "user" && body.to !== undefined) {
         events.push({ type: "run-start", run, agent: body.to });
       }
@@ -172,7 +172,7 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
         events.push({ type: "strategy", seq, run, strategy, ...(reason === undefined ? {} : { reason }) });
       } else if (body.type === "run-end") {
         withdrawLive(follower, run, events);
-        // Of a run that went on afterwards this was not the end.
+        // The run was resumed after this end.
         if (run === follower.run && seq < follower.resumedAt) return;
         events.push({
           type: "run-end",
@@ -201,11 +201,11 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
   }
 }
 
-/** What a dead attempt told and nobody tells anew: the run was cancelled, or given up, before its step came again. */
+/** Withdraws live text of an attempt that won't be repeated, because its run ended or waits for its provider. */
 function withdrawLive(follower: Follower, run: string, events: RunEvent[]): void {
-  for (const [key, { run: of, step, attempt, text, reasoning }] of follower.told) {
+  for (const [key, { run: of, step, attempt, text, reasoning }] of follower.sent) {
     if (of !== run) continue;
-    follower.told.delete(key);
+    follower.sent.delete(key);
     if (text + reasoning > 0) events.push({ type: "step-retry", run, step, attempt });
   }
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { summaryFault } from "./check-summary.ts";
 
 const check = (source: string, text: string, finish: "stop" | "length" = "stop") =>
-  summaryFault(text, { finish, source, most: 200 });
+  summaryFault(text, { finish, source, maxTokens: 200 });
 
 const german = `User: Bitte plane eine Bootsfahrt am 12. Mai für vier Personen, mit Start in Kiel.
 Assistant: Ich habe beim Hafen angefragt: zwei Boote sind frei, das größere kostet 340 Euro.

@@ -22,18 +22,18 @@ export function stepIn(work: RunWork, key: string): ItemOf<"message"> | undefine
 export type ModelQuery = {
   readonly model: Model;
   readonly request: ModelRequest;
-  /** Its text is no answer but its strategy's own protocol. */
+  /** The text is not an answer but the strategy's own protocol. */
   readonly asProtocol?: boolean;
-  /** What is told while it comes; all when absent. */
+  /** What followers see while it arrives; default: all. */
   readonly tells?: "all" | "thoughts" | "nothing";
-  /** Where what there is of it is kept if it breaks off; in its own step when absent. */
+  /** The step in which a partial answer is kept if the run ends meanwhile; default: its own. */
   readonly keptIn?: string;
   readonly reserved: ReservedStep;
   /** The last attempt at this step, which was asked for with another prompt. */
   readonly after?: number | undefined;
 };
 
-/** Asks for a step's answer. Stays `current` if it breaks off, so that what there is of it can be kept. */
+/** Asks for a step's answer. Leaves `work.current` set if it is interrupted, so that the partial answer can be kept. */
 export async function askModel(
   work: RunWork,
   key: string,
@@ -50,7 +50,7 @@ export async function askModel(
         signal: work.signal,
         answer,
         asProtocol,
-        hears: asProtocol || request.format ? undefined : createAnswerTextReader(basisIn(work).tools),
+        textReader: asProtocol || request.format ? undefined : createAnswerTextReader(basisIn(work).tools),
         costOf: work.runtime.costOf,
         tell(kind, offset, text) {
           if (tells === "nothing" || (tells === "thoughts" && kind === "text")) return;

@@ -48,17 +48,17 @@ export async function retryAnswer(
       const delay = delayOf({ error, tries, waitedMs, long, hadBegun, isNested }, work);
       if (delay === undefined) throw error;
       waitedMs += delay;
-      if (isTold) tellAgain(work, liveAt(tries), retryOf(work, error, delay));
+      if (isTold) tellRestart(work, liveAt(tries), retryOf(work, error, delay));
       await sleep(delay, undefined, { signal }).catch(() => undefined);
       signal.throwIfAborted();
     }
   }
 }
 
-/** An attempt failed, and `of` is the one that comes next. */
-function tellAgain({ runtime }: RunWork, of: LiveStep, retry: Retry): void {
-  runtime.feeds.again(of, retry);
-  runtime.deltas.again(of, retry);
+/** Announces the next attempt `of`, after one that failed. */
+function tellRestart({ runtime }: RunWork, of: LiveStep, retry: Retry): void {
+  runtime.feeds.restart(of, retry);
+  runtime.deltas.restart(of, retry);
 }
 
 function withdraw(answer: ModelAnswer): void {

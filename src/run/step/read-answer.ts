@@ -25,7 +25,7 @@ export function emptyAnswer(): ModelAnswer {
   };
 }
 
-/** Told after it was added to the answer. */
+/** Called after text was added to the answer. */
 export type OnAnswerDelta = (kind: DeltaKind, offset: number, text: string) => void;
 
 type AnswerReading = {
@@ -33,19 +33,19 @@ type AnswerReading = {
   readonly answer: ModelAnswer;
   readonly tell: OnAnswerDelta;
   readonly asProtocol?: boolean;
-  /** Takes out of its text what is none. */
-  readonly hears?: AnswerTextReader | undefined;
+  /** Separates the answer's text from tool calls, thoughts and stop tokens that a server left in it. */
+  readonly textReader?: AnswerTextReader | undefined;
   readonly costOf?: Runtime["costOf"];
 };
 
 /**
- * Reads a model's stream into `answer`, telling text as it comes: once a network read, not once a token. `asProtocol`: the
- * text is no answer but the strategy's own protocol, and is told and kept as reasoning.
+ * Reads a model's stream into `answer` and reports text as it arrives: once per network read, not once per token. With
+ * `asProtocol` the text is not an answer but the strategy's own protocol: it is reported and stored as reasoning.
  */
 export async function readAnswer(
   model: Model,
   request: ModelRequest,
-  { signal, answer, tell, asProtocol = false, hears, costOf = () => undefined }: AnswerReading,
+  { signal, answer, tell, asProtocol = false, textReader, costOf = () => undefined }: AnswerReading,
 ): Promise<void> {
   const priced = (record: ModelCallRecord): PricedCall => {
     const usage = { inputTokens: record.inputTokens ?? 0, outputTokens: record.outputTokens ?? 0 };
@@ -89,18 +89,18 @@ export async function readAnswer(
           answer.opaque = part.opaque;
       }
     }
-    if (hears) {
-      const heard = text === "" ? undefined : hears.take(text);
-      const rest = answer.finish === undefined ? undefined : hears.end();
+    if (textReader) {
+      const heard = text === "" ? undefined : textReader.take(text);
+      const rest = answer.finish === undefined ? undefined : textReader.end();
       text = (heard?.text ?? "") + (rest?.text ?? "");
       reasoning += (heard?.thinking ?? "") + (rest?.thinking ?? "");
-      // Where a server tells a call and leaves its text as well, it is one.
+      // A server that sends a call may leave its text in the answer too: that is still one call.
       if (answer.calls.length === 0) answer.calls.push(...(rest?.calls ?? []));
     }
     reasoning = wholeReasoning(reasoning);
     text = wholeText(text);
     if (asProtocol) {
-      // Once it has begun, nothing may come between.
+      // Once the protocol's text has begun, reasoning may not interrupt it.
       if (answer.protocolAt !== undefined) reasoning = "";
       if (text && answer.protocolAt === undefined) {
         if (answer.reasoning || reasoning) reasoning += "\n\n";

@@ -192,7 +192,7 @@ async function commitLast(work: RunWork, given: readonly NewItem[], extras: Appe
     await commit(work, [...items, endItem({ status: "done" })], {
       ...extras,
       end: { status: "done" },
-      ifSteered: work.steered,
+      expectedSteered: work.steered,
     });
   } catch (error) {
     // Said while the last answer was being written: it stands, but the run goes on.

@@ -168,7 +168,7 @@ async function summarise(
       outcome() {
         const { text } = visibleText(answer.text);
         const { source, most, upToSeq, system } = plan;
-        const fault = summaryFault(text, { finish: answer.finish, source, most });
+        const fault = summaryFault(text, { finish: answer.finish, source, maxTokens: most });
         if (fault !== undefined) return [failed(`the model's text can't stand for it, since ${fault}`)];
         const body = { content: text, upToSeq, ...(system === undefined ? {} : { system }) };
         return [{ id: newId(), kind: "summary", step: key, body }];

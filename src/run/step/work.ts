@@ -16,8 +16,8 @@ export type WaitExtras = {
   /** In so long it goes on by itself. */
   readonly retryMs?: number | undefined;
   /** Instead of how long such a wait may be. */
-  readonly mostMs?: number;
-} & Pick<AppendExtras, "ledger" | "modelCalls" | "settles" | "spent" | "deltasOf" | "inVain">;
+  readonly maxMs?: number;
+} & Pick<AppendExtras, "ledger" | "modelCalls" | "settles" | "spent" | "deltasOf" | "uncounted">;
 
 /** What the work on a run is given once, and keeps. */
 export type WorkOptions = {

@@ -12,7 +12,7 @@ import { commit } from "../step/commit.ts";
 export type RememberedCall = { readonly remembered: unknown };
 
 export type Claim =
-  /** `before`: an attempt under the same key broke off, and what it kept. */
+  /** `before`: what an interrupted attempt under the same key remembered. */
   | { readonly how: "execute"; readonly key: string; readonly before?: RememberedCall }
   | { readonly how: "settled"; readonly result: ToolResult }
   | { readonly how: "unknown" };
@@ -23,32 +23,32 @@ const sendWithinMs = 2000;
 export type ClaimOptions = {
   readonly call: CallItem;
   readonly tool: Tool;
-  /** Asks the tool what became of the call with this key. */
+  /** Asks the tool for the outcome of the call with this key. */
   readonly ask: (
     key: string,
     before: RememberedCall,
     signal: AbortSignal,
   ) => ReturnType<NonNullable<Tool["reconcile"]>> | undefined;
-  /** A person said that it was not done and is to be done. */
+  /** Whether a person decided that it was not done and is to be repeated. */
   readonly repeat: boolean;
-  /** The attempt before was this process's own, and is over: a tool that honours its key need not wait for its time. */
+  /** Whether the previous attempt was this process's own and is over: an idempotent tool need not wait for its timeout. */
   readonly isOver: boolean;
 };
 
-/** A call's row as it stands, read by the run's owner. */
+/** A call's row in the ledger, read by the run's owner. */
 type WriteRow = {
   readonly status: "executing" | "unknown" | "done" | "failed";
   readonly key: string;
   readonly result: ToolResult | null;
   readonly remembered: unknown;
-  /** Until its time is over; less than 0: since then. */
+  /** Milliseconds until its timeout; negative: since then. */
   readonly left_ms: number;
 };
 
 /**
- * Records that a write is about to be done, or finds out what became of it: nobody asks or repeats before the first
- * one's time is over, since its request may still be on its way. While the database is away it goes on trying: what was
- * claimed under a key of its own is its own, and was not sent, though the answer to the claim is lost.
+ * Claims a write before it is made, or finds out the outcome of an earlier attempt. Nobody reconciles or repeats an attempt
+ * before its timeout is over, since its request may still be on its way. Retries while the database is unreachable: a row with
+ * our own new key is our claim, even if the answer to it was lost, and nothing was sent by it yet.
  */
 export async function claimWrite(work: RunWork, { call, tool, ask, repeat, isOver }: ClaimOptions): Promise<Claim> {
   const ownKey = newId();
@@ -67,7 +67,7 @@ export async function claimWrite(work: RunWork, { call, tool, ask, repeat, isOve
       continue;
     }
     const before = { remembered: row.remembered };
-    // Only what was decided about this very attempt: a later one that broke off is unknown anew.
+    // A decision counts for its own attempt only: a later one that broke off is unknown again.
     if (!(repeat && row.status === "unknown")) {
       const found = await outcomeOf(work, tool, (signal) => ask(row.key, before, signal));
       if (found !== undefined && found !== "not-done") return { how: "settled", result: found };
@@ -78,7 +78,7 @@ export async function claimWrite(work: RunWork, { call, tool, ask, repeat, isOve
   }
 }
 
-/** Makes the call's row, unless there is one. `claimed`: it is new, and fresh enough to send by. */
+/** Inserts the call's row, unless there is one. `claimed`: it is new, and recent enough for the request to be sent. */
 function claim(
   work: RunWork,
   { call, tool, key }: Pick<ClaimOptions, "call" | "tool"> & { readonly key: string },
@@ -104,11 +104,11 @@ function claim(
   });
 }
 
-/** The result of a call whose outcome its row alone tells. */
+/** The result, if the row alone tells the outcome. */
 function settledIn({ status, result, remembered }: WriteRow, tool: Tool): ToolResult | undefined {
   if (status === "done" || status === "failed") return result ?? { content: "done" };
   if (tool.scope !== "sandbox") return undefined;
-  // Nothing of it is on its way to anybody, so there is nothing to wait for: a sandbox dies with its process.
+  // A sandbox dies with its process: nothing is still on its way, so there is nothing to wait for.
   const printed = printedIn(remembered) ?? "None of its output was saved.";
   const content = `Interrupted: its process ended before it did, files may be half written.\n${printed}`;
   return { content, isError: true };
@@ -118,7 +118,7 @@ function patienceOf({ signal, owner, runtime }: RunWork): OutageRetryOptions {
   return { signal, runId: owner.runId, log: runtime.log };
 }
 
-/** What the tool says became of a call, within its time; a tool that fails to say it leaves it unknown. */
+/** Asks the tool for the outcome, within its timeout. Undefined: unknown, also if the tool fails. */
 async function outcomeOf(
   work: RunWork,
   tool: Tool,
@@ -141,14 +141,14 @@ async function outcomeOf(
 }
 
 /**
- * Renews the claim under the same key until that is fresh enough to send by. Nothing was sent meanwhile, so what a person decided
- * about it needs no second question.
+ * Renews the claim under the same key until it is recent enough for the request to be sent. Nothing was sent meanwhile, so a
+ * person's decision about it stays valid.
  */
 async function renew(work: RunWork, call: CallItem, tool: Tool): Promise<void> {
   while (!(await isRenewed(work, call, tool))) work.signal.throwIfAborted();
 }
 
-/** False if that took too long again. */
+/** Renews once. Returns false if that took so long that the claim may be stale again. */
 function isRenewed(work: RunWork, call: CallItem, tool: Tool): Promise<boolean> {
   return retryThroughOutage(patienceOf(work), async () => {
     const began = performance.now();
@@ -163,7 +163,7 @@ function isRenewed(work: RunWork, call: CallItem, tool: Tool): Promise<boolean> 
   });
 }
 
-/** Keeps with a claimed write what its tool must know if its answer is lost; `result` has no other use until there is one. */
+/** Stores what the tool needs for `reconcile` if the answer is lost. Uses the column `result`, which is empty until then. */
 export function rememberForWrite(work: RunWork, call: CallItem, what: object): Promise<void> {
   return retryThroughOutage(patienceOf(work), async () => {
     const [kept] = await work.runtime.database.query(
@@ -176,7 +176,7 @@ export function rememberForWrite(work: RunWork, call: CallItem, what: object): P
   });
 }
 
-/** Ledger and result in one statement: there is a result exactly when the ledger is final. */
+/** Writes ledger and result in one statement, so that there is a result exactly when the ledger is final. */
 export async function settleWrite(work: RunWork, call: CallItem, result: ToolResult): Promise<void> {
   await commit(work, [resultItem(call, result)], {
     ledger: { step: call.step!, index: call.index!, status: result.isError ? "failed" : "done", result },

@@ -32,8 +32,8 @@ export async function waitForModel(work: RunWork, error: unknown): Promise<boole
     items,
     error: runErrorOf(error),
     retryMs,
-    mostMs: leftMs,
-    ...(cut && { ...settledStep(work, cut.key, cut), inVain: { ms: timeOf(cut.answer) } }),
+    maxMs: leftMs,
+    ...(cut && { ...settledStep(work, cut.key, cut), uncounted: { ms: timeOf(cut.answer) } }),
   });
   if (waits && !isKnown) {
     const { runId } = work.owner;

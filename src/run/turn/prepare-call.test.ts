@@ -59,9 +59,9 @@ anyDatabase((databases) => {
     permissions?: readonly string[];
     via?: object;
     sandbox?: object;
-    twin?: CallItem;
+    duplicateOf?: CallItem;
     absent?: Readonly<Record<string, string>>;
-    objection?: string;
+    checkWithTool?: string;
     registered?: readonly Tool[];
   };
   const agent = { id: "boss", sandbox: "none", approval: {}, strategy: "tools", tools: ["*"] };
@@ -91,15 +91,15 @@ anyDatabase((databases) => {
 
   /** What is to become of a call: how, and what is told or asked. */
   async function prepared(given: Case = {}) {
-    const { tools = [send], call = callOf("send"), twin, absent = {}, objection } = given;
+    const { tools = [send], call = callOf("send"), duplicateOf, absent = {}, checkWithTool } = given;
     const plan = await prepareCall(workOf(given), call, {
-      ...{ twin, allowed: tools, absent: new Map(Object.entries(absent)) },
-      objection: async () => (objection === undefined ? undefined : { content: objection, isError: true }),
+      ...{ duplicateOf, allowed: tools, absent: new Map(Object.entries(absent)) },
+      checkWithTool: async () => (checkWithTool === undefined ? undefined : { content: checkWithTool, isError: true }),
     });
     assert.equal(plan.call, call);
     if (plan.how === "answered") return [plan.how, plan.result.isError ?? false, plan.result.content];
     if (plan.how === "do") return [plan.how, plan.tool.name, plan.input];
-    if (plan.how === "same") return [plan.how, plan.twin === twin];
+    if (plan.how === "same") return [plan.how, plan.duplicateOf === duplicateOf];
     if (plan.how === "ask") {
       const { kind, step, index, body } = plan.question ?? {};
       if (plan.question) assert.deepEqual([kind, step, index], ["question", call.step, call.index]);
@@ -164,8 +164,8 @@ anyDatabase((databases) => {
     await begin();
     assert.equal((await prepared({ ...policy, epoch: 1 }))[0], "answered", "nobody was there before");
     assert.deepEqual(await prepared({ ...policy, epoch: 2 }), done, "it was allowed then");
-    const twin = callOf("send");
-    assert.deepEqual(await prepared({ epoch: 2, twin }), done);
+    const duplicateOf = callOf("send");
+    assert.deepEqual(await prepared({ epoch: 2, duplicateOf }), done);
     assert.deepEqual(await prepared({ epoch: 2, tools: [] }), ["unknown"]);
     assert.deepEqual(await prepared({ epoch: 2, absent: { send: "Away." } }), ["unknown"]);
     const bad = { ...callOf("send"), body: { name: "send", arguments: "{", target: "server" } } as CallItem;
@@ -174,12 +174,12 @@ anyDatabase((databases) => {
 
   test("call: one whose server is away is not made, one that was made before is told again", async () => {
     const absent = { send: "Its server is away." };
-    const twin = callOf("send");
+    const duplicateOf = callOf("send");
     assert.deepEqual(await prepared({ absent }), refused("send was not called. Its server is away."));
     assert.deepEqual(await prepared({ absent: { other: "x" } }), done);
-    assert.deepEqual(await prepared({ twin }), ["same", true]);
-    assert.deepEqual(await prepared({ twin, absent }), ["same", true]);
-    assert.equal((await prepared({ twin, absent, tools: [] }))[0], "answered");
+    assert.deepEqual(await prepared({ duplicateOf }), ["same", true]);
+    assert.deepEqual(await prepared({ duplicateOf, absent }), ["same", true]);
+    assert.equal((await prepared({ duplicateOf, absent, tools: [] }))[0], "answered");
   });
 
   test("call: a task is handed on in a team", async () => {
@@ -265,8 +265,11 @@ anyDatabase((databases) => {
   test("call: what the policy denies is not done, and nobody is asked about what can't be done", async () => {
     const denied = refused("The policy of this server does not allow send here.");
     assert.deepEqual(await prepared({ approval: { deny: ["send"] } }), denied);
-    assert.deepEqual(await prepared({ approval: ask, objection: "There are only 2." }), refused("There are only 2."));
-    assert.deepEqual(await prepared({ objection: "There are only 2." }), done, "the tool says it itself");
+    assert.deepEqual(
+      await prepared({ approval: ask, checkWithTool: "There are only 2." }),
+      refused("There are only 2."),
+    );
+    assert.deepEqual(await prepared({ checkWithTool: "There are only 2." }), done, "the tool says it itself");
   });
 
   test("call: what a person always allows is asked about no more, unless it is asked every time", async () => {
@@ -286,10 +289,10 @@ anyDatabase((databases) => {
     const tools = [send, toolOf("read", { effect: "read" })];
     const planned = ["answered", false, '{"planned":true,"id":"new:2"}'];
     assert.deepEqual(await prepared({ definition, call, items: earlier, tools }), planned);
-    assert.deepEqual(await prepared({ definition, call, items: earlier, tools, objection: "No." }), refused("No."));
+    assert.deepEqual(await prepared({ definition, call, items: earlier, tools, checkWithTool: "No." }), refused("No."));
     const strange = { ...call, body: { name: "send", arguments: '{"of": "new:9"}' } } as CallItem;
     const unknown = refused("No planned write is called new:9.");
-    assert.deepEqual(await prepared({ definition, call: strange, objection: "No." }), unknown);
+    assert.deepEqual(await prepared({ definition, call: strange, checkWithTool: "No." }), unknown);
     assert.equal((await prepared({ definition, tools, call: callOf("read") }))[0], "do");
     const allowed = callOf("send", { step: "do:new:1" });
     assert.deepEqual(await prepared({ definition, call: allowed, approval: ask }), done);

@@ -19,20 +19,20 @@ import { allowedHere, readFromOutside, shownSources } from "./untrusted.ts";
 import { receiversOfCall } from "./what-leaves.ts";
 import type { RunWork } from "../step/work.ts";
 
-/** What is to become of a call. */
+/** What happens to a call. */
 export type CallPlan =
   | { readonly how: "do"; readonly call: CallItem; readonly tool: Tool; readonly input: unknown }
   | { readonly how: "delegate"; readonly call: CallItem; readonly input: DelegateInput }
-  /** Nothing is done; the model is told why. */
+  /** Not made; the model is told why. */
   | { readonly how: "answered"; readonly call: CallItem; readonly result: ToolResult }
-  /** Not done again: it says no more than an earlier call. */
-  | { readonly how: "same"; readonly call: CallItem; readonly twin: CallItem }
+  /** Not made again: it repeats an earlier call. */
+  | { readonly how: "same"; readonly call: CallItem; readonly duplicateOf: CallItem }
   /** `question` is absent if it was asked before. */
   | { readonly how: "ask"; readonly call: CallItem; readonly question?: NewItem }
-  /** Begun by an earlier process, and its tool is gone: nobody can tell. */
+  /** Started by an earlier process, and its tool is gone, so the outcome can't be found out. */
   | { readonly how: "unknown"; readonly call: CallItem };
 
-/** The tools of this run: what they were at its start, as far as there are still such, and within its caller's rights then. */
+/** The tools that the run was started with, except those that no longer exist, within the rights its caller had at the start. */
 export function toolsOf({ taken, runtime, items }: RunWork): readonly Tool[] {
   const { tools, agent, team, deferred = [] } = taken.definition;
   const names = new Set([...tools.map((schema) => schema.name), ...deferred]);
@@ -45,13 +45,13 @@ export function toolsOf({ taken, runtime, items }: RunWork): readonly Tool[] {
   return team ? [delegateTool(team), ...allowed.filter((tool) => tool.name !== delegateName)] : allowed;
 }
 
-/** A member of the team who took over may use no more than its own tools. */
+/** Whether the call's author may use the tool: a team member who took over may use its own tools only. */
 function mayUse({ taken }: RunWork, call: CallItem, tool: Tool): boolean {
   const member = taken.definition.team?.find(({ agent }) => agent.id === call.author);
   return member === undefined || member.tools.includes(tool.name) || tool.name === searchName;
 }
 
-/** Of a tool that the run was begun with: its caller's rights have changed since, or what it works with. */
+/** Error for a tool that the run was started with but may no longer use: it is unavailable, or the caller's rights changed. */
 function notAllowed({ runtime, taken }: RunWork, { body }: CallItem): ToolResult | undefined {
   if (!taken.definition.tools.some(({ name }) => name === body.name)) return undefined;
   const tool = runtime.tools.get(body.name);
@@ -65,29 +65,30 @@ function notAllowed({ runtime, taken }: RunWork, { body }: CallItem): ToolResult
   };
 }
 
-/** Of whose text a question names. */
+/** Sources of external content that a question names. */
 const mostNamed = 5;
 
 export type PrepareCallOptions = {
-  readonly twin: CallItem | undefined;
+  /** The earlier call that this one repeats. */
+  readonly duplicateOf: CallItem | undefined;
   readonly allowed: readonly Tool[];
-  /** Why some can't be called now: their servers are away. */
+  /** By tool, why it can't be called now: its server is unreachable. */
   readonly absent: ReadonlyMap<string, string>;
-  /** What the tool has against it, before it is planned or a person is asked about it. */
-  readonly objection: (tool: Tool, input: unknown) => Promise<ToolResult | undefined>;
+  /** Runs the tool's `check` before the call is planned or a person is asked. Returns an error result if the call can't be made. */
+  readonly checkWithTool: (tool: Tool, input: unknown) => Promise<ToolResult | undefined>;
 };
 
 export async function prepareCall(work: RunWork, call: CallItem, preparing: PrepareCallOptions): Promise<CallPlan> {
-  const { allowed, absent, twin, objection } = preparing;
+  const { allowed, absent, duplicateOf, checkWithTool } = preparing;
   const tool = allowed.find((one) => one.name === call.body.name && mayUse(work, call, one));
   const begun = await wasBegun(work, call);
   const reason = absent.get(call.body.name);
-  // What was begun is not called failed for want of a server that could tell.
+  // A call that was started did not fail just because the server that could tell is unreachable.
   if (begun && (!tool || reason !== undefined)) return { how: "unknown", call };
-  if (reason !== undefined && !twin) return refused(call, `${call.body.name} was not called. ${reason}`);
+  if (reason !== undefined && !duplicateOf) return refused(call, `${call.body.name} was not called. ${reason}`);
   if (!tool) return { how: "answered", call, result: notAllowed(work, call) ?? unknownTool(call.body.name, allowed) };
 
-  if (twin && !begun) return { how: "same", call, twin };
+  if (duplicateOf && !begun) return { how: "same", call, duplicateOf };
   const approval = decisionOn(work.items, call, "approval");
   const parsed = parseCall(tool, approval?.arguments ?? call.body.arguments);
   if (!parsed.ok) return begun ? { how: "unknown", call } : { how: "answered", call, result: parsed.result };
@@ -109,13 +110,13 @@ export async function prepareCall(work: RunWork, call: CallItem, preparing: Prep
   if (outside && definition.unattended) throw nobodyToAsk(call, outside);
   const verdict = outside ? stricter(usual, outside.verdict) : usual;
   if (verdict === "deny") return refused(call, `The policy of this server does not allow ${tool.name} here.`);
-  // A run of another's would know nothing of the plan.
+  // A delegated run would know nothing of the plan.
   if (definition.options.dryRun && doIt.how === "delegate")
     return refused(call, "Delegation is not possible while writes are only planned.");
   if (isOnlyPlanned(definition, call, tool)) {
     const isWrite = (name: string) => allowed.some((one) => one.name === name && one.effect === "write");
     const planned = planCall(work.items, call, isWrite);
-    const result = planned.isError ? planned : ((await objection(tool, parsed.input)) ?? planned);
+    const result = planned.isError ? planned : ((await checkWithTool(tool, parsed.input)) ?? planned);
     return { how: "answered", call, result };
   }
   if (verdict === "allow" || (verdict === "ask" && isAllowedByPlan(definition, call))) return doIt;
@@ -131,27 +132,27 @@ export async function prepareCall(work: RunWork, call: CallItem, preparing: Prep
   if (isLifted) return doIt;
   if (questionOn(work.items, call, "approval")) return { how: "ask", call };
   // Nobody is asked about what can't be done.
-  const result = await objection(tool, parsed.input);
+  const result = await checkWithTool(tool, parsed.input);
   return result
     ? { how: "answered", call, result }
     : { how: "ask", call, question: question(call, hash, { sandbox, outside, verdict }) };
 }
 
 type UntrustedContext = {
-  /** Whose text was read. */
+  /** Sources of the external content that was read. */
   readonly read: readonly string[];
   readonly verdict: Verdict;
-  /** Who would be told something; undefined: it is asked about each time. */
+  /** Who would receive something; undefined: asked about each time. */
   readonly receivers?: readonly string[];
 };
 
-/** The text of others that may be behind a call which tells somebody something; undefined: there is none, or it does not matter. */
+/** External content that may have prompted a call that sends something out. Undefined: none was read, or the call needs no approval. */
 async function outsideBehind(
   { taken: { definition, rootRun, caller }, runtime }: RunWork,
   call: CallItem,
   { input, ...asked }: Omit<ApprovalQuestion, "sandbox"> & { readonly input: unknown },
 ): Promise<UntrustedContext | undefined> {
-  // These were chosen by who called the tool themselves, or allowed with the plan.
+  // A person made this call directly, or allowed it with the plan.
   if (definition.agent.strategy === directCall || isAllowedByPlan(definition, call)) return undefined;
   const { tool } = asked;
   const said = decisionAfterUntrusted(asked);
@@ -171,7 +172,7 @@ async function outsideBehind(
   return asks.length > 0 ? { read, verdict: isGrantable ? "ask" : "ask-always", receivers: asks } : undefined;
 }
 
-/** Ends the run: it would wait for a person who does not know of it. */
+/** Error that ends an unattended run, since nobody would answer its question. */
 function nobodyToAsk({ body: { name } }: CallItem, { read, receivers = [] }: UntrustedContext): Conflict {
   const told = receivers.length > 0 ? `passes something on to ${shownSources(receivers).join(", ")}` : "is called";
   return new Conflict(
@@ -181,12 +182,12 @@ function nobodyToAsk({ body: { name } }: CallItem, { read, receivers = [] }: Unt
   );
 }
 
-/** By its nature; else nothing need be looked up. */
+/** Whether a tool can send something out at all; if not, nothing needs to be looked up. */
 function mayTell({ sendsOut, hosts, server, reaches }: Tool): boolean {
   return sendsOut || hosts !== undefined || server !== undefined || reaches !== undefined;
 }
 
-/** Who asked for it: a member of the team who took over, or the run's agent. */
+/** The agent that requested the call: a team member who took over, or the run's own agent. */
 function authorOf({ taken: { definition } }: RunWork, call: CallItem): AgentDefinition {
   return definition.team?.find(({ agent }) => agent.id === call.author)?.agent ?? definition.agent;
 }
@@ -230,7 +231,7 @@ function refused(call: CallItem, content: string): CallPlan {
   return { how: "answered", call, result: { content, isError: true } };
 }
 
-/** Whether an earlier process recorded the call in the ledger; it may have been made when its tool was still there. */
+/** Whether an earlier process claimed the call in the ledger, so that it may have been made. */
 async function wasBegun(work: RunWork, call: CallItem): Promise<boolean> {
   if (work.taken.epoch === 1) return false;
   const rows = await work.runtime.database.query(

@@ -69,7 +69,7 @@ export function createRoomTurns(work: RunWork): RoomTurns {
     async end() {
       try {
         const end = { status: "done" } as const;
-        await commit(work, [endItem(end)], { end, ifSteered: work.steered });
+        await commit(work, [endItem(end)], { end, expectedSteered: work.steered });
         return true;
       } catch (error) {
         // Somebody said something meanwhile.

@@ -23,13 +23,13 @@ import { foldIn, type RunWork } from "../step/work.ts";
 import { commit, addCommitted } from "../step/commit.ts";
 import { wait, waitForChildren } from "./wait.ts";
 
-/** How often a write is called that takes too long each time. */
+/** How often a write that times out is called. */
 const mostTries = 3;
-/** Of what a person is told of why a call is unknown. */
+/** Characters of the reason that a question about an unknown outcome shows. */
 const mostReason = 300;
 
-/** Why some of the run's tools can't be called now: whoever follows hears what is waited for before that is known. */
-function renewed(work: RunWork, calls: readonly CallItem[]): Promise<ReadonlyMap<string, string>> {
+/** Connects the servers of the called tools. Returns, by tool, why some can't be called now; meanwhile followers see what is awaited. */
+function connectTools(work: RunWork, calls: readonly CallItem[]): Promise<ReadonlyMap<string, string>> {
   const { runtime, taken, owner, signal } = work;
   const { tools, deferred = [] } = taken.definition;
   const known = new Set([...tools.map(({ name }) => name), ...deferred]);
@@ -45,9 +45,8 @@ function renewed(work: RunWork, calls: readonly CallItem[]): Promise<ReadonlyMap
 type RunnableCall = Extract<CallPlan, { how: "do" }>;
 
 /**
- * Does open calls in the order they were asked for: reads that follow one another at the same time and in one commit,
- * each write by itself. If a person must be asked about any of them, none is done before. Then waits for the caller's own
- * tools, if there are any.
+ * Runs open calls in the order they were requested: consecutive reads at the same time and in one commit, each write by
+ * itself. If any of them needs approval, none is made before. Then waits for the client's own tools, if there are any.
  */
 export async function runCalls(work: RunWork, calls: readonly CallItem[]): Promise<void> {
   for (let open = calls; open.length > 0;) {
@@ -57,22 +56,22 @@ export async function runCalls(work: RunWork, calls: readonly CallItem[]): Promi
   }
 }
 
-/** `children wait`: a delegated run waits for a person, and what comes after its call is not done yet. */
+/** Returns `children wait` if a delegated run waits for a person, so that the calls after it are not made yet. */
 async function runOpenCalls(work: RunWork, calls: readonly CallItem[]): Promise<"children wait" | undefined> {
-  const absent = await renewed(work, calls);
+  const absent = await connectTools(work, calls);
   work.signal.throwIfAborted();
   const allowed = toolsOf(work);
   const server = calls.filter((call) => call.body.target === "server");
   const client = calls.filter((call) => call.body.target === "client");
   // Counted when they were planned.
   const isPlanned = (call: CallItem) => isAllowedByPlan(work.taken.definition, call);
-  const twins = new Map(
+  const duplicates = new Map(
     server.flatMap((call) => {
-      const twin = isPlanned(call) ? undefined : earlierDuplicate(work.items, call, allowed);
-      return twin ? [[call.id, twin]] : [];
+      const earlier = isPlanned(call) ? undefined : earlierDuplicate(work.items, call, allowed);
+      return earlier ? [[call.id, earlier]] : [];
     }),
   );
-  const isCounted = (call: CallItem) => !isPlanned(call) && !twins.has(call.id);
+  const isCounted = (call: CallItem) => !isPlanned(call) && !duplicates.has(call.id);
   checkRepeats(work.items, calls.filter(isCounted), {
     limits: work.taken.definition.limits,
     isRead: (name) => allowed.some((tool) => tool.name === name && tool.effect === "read"),
@@ -83,9 +82,10 @@ async function runOpenCalls(work: RunWork, calls: readonly CallItem[]): Promise<
     plans.push(
       await prepareCall(work, call, {
         allowed,
-        twin: twins.get(call.id),
+        duplicateOf: duplicates.get(call.id),
         absent,
-        objection: (tool, input) => checkCall({ tool, input }, lookingContext(work, call), plannedWrites(work.items)),
+        checkWithTool: (tool, input) =>
+          checkCall({ tool, input }, lookingContext(work, call), plannedWrites(work.items)),
       }),
     );
   const asked = plans.filter((plan) => plan.how === "ask");
@@ -99,15 +99,15 @@ async function runOpenCalls(work: RunWork, calls: readonly CallItem[]): Promise<
     if (!work.job) checkOwnLimits(work.items, work.taken.definition.agent.limits, { calls: server.length });
     fitting = await reserveCalls(work, plans, ({ call }) => isCounted(call));
   }
-  const left = await runInOrder(work, fitting);
+  const outcome = await runInOrder(work, fitting);
   if (work.left) return undefined;
-  if (left === "children wait") return left;
+  if (outcome === "children wait") return outcome;
   if (client.length > 0)
     await wait(work, "client", `waiting for the results of ${client.map((call) => call.body.name).join(", ")}`);
   return undefined;
 }
 
-/** One question for those whom calls would tell something: the others are looked at again when it is answered. */
+/** Keeps one question per tool and set of receivers; the other calls are checked again once it is answered. */
 function questionsOf(plans: readonly CallPlan[]): NewItem[] {
   const seen = new Set<string>();
   return plans.flatMap((plan) => {
@@ -126,7 +126,7 @@ async function runInOrder(work: RunWork, plans: readonly CallPlan[]): Promise<"c
     result.catch(() => {});
     reads.push({ call, result });
   };
-  /** True: all have a result. Else the run waits for a person already, or for those below it. */
+  /** Returns true if all reads have a result; otherwise the run waits for a person, or for runs below it. */
   const flush = async () => {
     const together = reads;
     reads = [];
@@ -149,7 +149,7 @@ async function runInOrder(work: RunWork, plans: readonly CallPlan[]): Promise<"c
       begin(plan.call, Promise.resolve(plan.result));
     } else if (plan.how === "same") {
       if (!(await flush())) return "children wait";
-      await commit(work, [resultItem(plan.call, duplicateResult(work.items, plan.twin), "not-run")]);
+      await commit(work, [resultItem(plan.call, duplicateResult(work.items, plan.duplicateOf), "not-run")]);
     } else if (plan.how === "delegate") {
       begin(plan.call, delegate(work, plan.call, plan.input));
     } else if (plan.how === "do" && plan.tool.effect === "read") {
@@ -168,7 +168,7 @@ function textOfQuestions(questions: readonly NewItem[]): string {
   return questions.map((item) => (item.kind === "question" ? item.body.text : "")).join("\n");
 }
 
-/** A write that must know something first: what it claimed is given back, since it says that nothing was done. */
+/** Asks what a write wants to know first. Withdraws its claim, since the tool says that nothing was done. */
 async function requestApproval(work: RunWork, call: CallItem, ask: ToolQuestion, claimed: boolean): Promise<void> {
   const place = { step: call.step!, index: call.index! };
   await wait(work, "question", ask.text, {
@@ -182,7 +182,7 @@ async function doWrite(work: RunWork, plan: CallPlan): Promise<void> {
   await (plan.tool.scope === "local" ? writeLocally(work, plan) : writeThroughLedger(work, plan));
 }
 
-/** Effect, ledger and result in one transaction: exactly once. */
+/** Makes a write to our own database: effect, ledger and result in one transaction, so exactly once. */
 async function writeLocally(work: RunWork, { call, tool, input }: RunnableCall): Promise<void> {
   const { database } = work.runtime;
   const key = newId();
@@ -198,12 +198,12 @@ async function writeLocally(work: RunWork, { call, tool, input }: RunnableCall):
   else await requestApproval(work, call, appended, false);
 }
 
-/** On PGlite it would wait for its own transaction, and all SQL with it; and who only looks has no steps. */
+/** Rejects model calls in a check or in our own transaction: on PGlite the step would wait for that transaction for ever. */
 async function noStep(): Promise<never> {
   throw new Error("A tool can't ask a model while it only looks, nor in a transaction of ours, which must not wait.");
 }
 
-/** The record before, the tool, the record after; whoever finds the first without the last knows that it does not know. */
+/** Records the claim, runs the tool, records the result. A process that finds a claim without a result must treat the outcome as unknown. */
 async function writeThroughLedger(work: RunWork, { call, tool, input }: RunnableCall): Promise<void> {
   const context = (key: string, before?: RememberedCall): ToolContext => ({
     ...contextOf(work, call, { key, query: work.runtime.database.query }),
@@ -211,7 +211,7 @@ async function writeThroughLedger(work: RunWork, { call, tool, input }: Runnable
     ...(before && { isRepeated: true as const, remembered: before.remembered }),
   });
   let reason: string | undefined;
-  // One that broke off is in doubt like one of a dead process: asked about, or called again, before a person is.
+  // An attempt that broke off is in doubt, like one of a dead process: the tool is asked, or called again, before a person is.
   for (let tries = 0; tries < mostTries; tries++) {
     const claim = await claimWrite(work, {
       call,
@@ -224,16 +224,16 @@ async function writeThroughLedger(work: RunWork, { call, tool, input }: Runnable
     if (claim.how === "unknown") break;
     const result = await executeKeeping(work, { call, tool, input }, context(claim.key, claim.before));
     if (result.ask) return requestApproval(work, call, result.ask, true);
-    // What a sandbox did was killed, and all of it is in the workspace for everybody to see.
+    // A sandbox was killed, and everything it did is visible in the workspace.
     if (!result.uncertain || tool.scope === "sandbox") return settleWrite(work, call, result);
     reason = result.content.slice(0, mostReason);
-    // Nobody but a person can tell, so there is nothing to wait for.
+    // Only a person can tell, so there is nothing to wait for.
     if (!tool.idempotent && !tool.reconcile) break;
   }
   await waitOnUnknownOutcome(work, call, reason);
 }
 
-/** What a command printed stays known when it takes too long, or its run is stopped, handed over or dies with its process. */
+/** Runs the tool, and keeps what a command printed if it times out, or its run is stopped, handed over or dies with its process. */
 async function executeKeeping(
   work: RunWork,
   { call, tool, input }: Omit<RunnableCall, "how">,
@@ -276,7 +276,7 @@ async function waitOnUnknownOutcome(work: RunWork, call: CallItem, reason?: stri
   });
 }
 
-/** What a model is told that goes on without a person. */
+/** Result for a model that continues without a person's decision. */
 function unknownResult(call: CallItem, reason = "it was cut off."): NewItem {
   const { name } = call.body;
   const text =

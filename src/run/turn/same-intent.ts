@@ -38,9 +38,9 @@ export function earlierDuplicate(
 }
 
 /** What the model hears of a call that was not made again. `data` stays with the one that was: it is counted by that. */
-export function duplicateResult(items: readonly Item[], twin: CallItem): ToolResult {
+export function duplicateResult(items: readonly Item[], earlier: CallItem): ToolResult {
   const result = items.findLast(
-    (item): item is ItemOf<"result"> => item.kind === "result" && callKey(item) === callKey(twin),
+    (item): item is ItemOf<"result"> => item.kind === "result" && callKey(item) === callKey(earlier),
   );
   const { content = "It has no result yet.", untrusted, from, sources } = result?.body ?? {};
   if (!result || !isDone(result))

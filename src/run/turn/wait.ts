@@ -74,14 +74,14 @@ async function waitFor(work: RunWork, ask: (query: Query) => Promise<WaitState |
     if (held?.cancel_asked) return "cancelled";
     const waiting = await ask(query);
     if (!waiting) return undefined;
-    const { reason, text, items = [], error, retryMs, mostMs = longestWaitMs(runtime, reason), ...also } = waiting;
+    const { reason, text, items = [], error, retryMs, maxMs = longestWaitMs(runtime, reason), ...also } = waiting;
     const body = { type: "run-wait", reason, text, ...(error ? { error } : {}) } as const;
     const state: NewItem = { id: newId(), kind: "state", body };
     // It asked again in vain, or others below it did: there is nothing new to say.
     const isSame = items.length === 0 && waitsFor(work.items.at(-1)) === reason;
     const jobId = job && retryMs !== undefined ? newId() : undefined;
     const result = await append(query, owner, isSame ? [] : [...items, state], {
-      wait: { reason, mostMs, retry: retryMs === undefined ? undefined : { afterMs: retryMs, jobId } },
+      wait: { reason, maxMs, retry: retryMs === undefined ? undefined : { afterMs: retryMs, jobId } },
       deliveries: isSame ? [] : signalsOf(work, "waiting", { reason }),
       ...also,
     });

@@ -39,8 +39,8 @@ import { resumeRequests } from "./start-within.ts";
 type OpenQuestion = ItemOf<"question">;
 
 /**
- * Answers an open question of a waiting run: decision, what follows from it, and the job to go on, in one transaction that
- * begins by locking the run. Throws Conflict if it was answered before or the run does not wait.
+ * Answers an open question of a waiting run. One transaction locks the run, then writes the decision, its consequences and, if
+ * no question is left, the job that continues. Throws Conflict if the question was answered before or the run is not waiting.
  */
 export async function decide(
   runtime: Runtime,
@@ -76,26 +76,26 @@ export async function decide(
       const end = { status: "cancelled" as const, error: { code: outage?.code ?? "", message } };
       const appended = await appendLocked(query, run, [decision], { userId: caller.userId });
       const ended = await endLocked(runtime, query, { run, end });
-      // Of a turn within another run that one goes on.
+      // The run that this turn belongs to continues.
       if (run.root) await requeueRun(runtime, query, run);
       return { run, appended, ended, endedRun: run };
     }
     if (input.decision === "stop") {
-      // A person ended it, who knows why; that a limit was the occasion is told too.
+      // A person ended it; the error also names the limit that was the reason to ask.
       const end = {
         status: "cancelled" as const,
         error: { code: `limit_${question.body.limit ?? ""}`, message: question.body.text },
       };
       const appended = await appendLocked(query, run, [decision], { userId: caller.userId });
-      // A limit is the whole tree's.
+      // A limit applies to the whole tree, so its root ends.
       const root = run.root ?? run;
       return { run, appended, ended: await endLocked(runtime, query, { run: root, end }), endedRun: root };
     }
     const follows = await follow(query, { run, items, question, input });
-    // Whoever decides said it, also in somebody else's thread.
+    // The author is who decided, also in another user's thread.
     const appended = await appendLocked(query, run, [decision, ...follows], { userId: caller.userId });
     if (input.read) await markRead(query, (run.root ?? run).threadId);
-    if (run.status === "running") await takeBack(query, run);
+    if (run.status === "running") await raiseEpoch(query, run);
     if (!stillWaits([...items, ...appended])) await requeueRun(runtime, query, run);
     return { run, appended };
   });
@@ -110,13 +110,13 @@ export async function decide(
   if (run.root?.status === "running") await resumeRequests(runtime);
   if (ended && endedRun && ended.pending > 0) await startNext(runtime, endedRun.threadId);
   const named = runId === root.id ? root : run;
-  // A root that is somebody else's is not shown to who decided for a turn in it.
+  // Another user's root is not shown to whoever decided for a turn in it.
   const whose = controllableRuns(caller);
   const shown = whose === undefined || named.userId === whose ? named : run;
   return getRun(runtime.database, { userId: shown.userId }, shown.id);
 }
 
-/** The run itself or one below it; read before any lock, since an item never changes. */
+/** Finds the run that asked, which may be one below `runId`. Read before any lock, since an item never changes. */
 async function runThatAsks(query: Query, questionId: string): Promise<string | undefined> {
   const [row] = await query<{ run_id: string }>("select run_id from items where id = $1 and kind = 'question'", [
     questionId,
@@ -124,7 +124,7 @@ async function runThatAsks(query: Query, questionId: string): Promise<string | u
   return row?.run_id;
 }
 
-/** "Continue" without naming the question: the open one about a limit. */
+/** Continues a run that waits at a limit: answers its open question about the limit with "continue". */
 export async function continueRun(runtime: Runtime, caller: Caller, runId: string): Promise<RunRecord> {
   const items = isId(runId) ? await itemsOfTree(runtime.database.query, runId) : [];
   if (items.length === 0 || caller.role !== "admin") await getRun(runtime.database, caller, runId);
@@ -133,12 +133,15 @@ export async function continueRun(runtime: Runtime, caller: Caller, runId: strin
   return decide(runtime, caller, { runId, questionId: question.id, input: { decision: "continue" } });
 }
 
-/** Who works on it can write nothing from here on. */
-async function takeBack(query: Query, { id }: LockedRun): Promise<void> {
+/**
+ * Takes the run from the process that is working on it: a run that waits for its provider asks again by itself, so it may be
+ * running while its question is still open. The old epoch can't write any more.
+ */
+async function raiseEpoch(query: Query, { id }: LockedRun): Promise<void> {
   await query("update runs set epoch = epoch + 1 where id = $1", [id]);
 }
 
-/** A person's own arguments are held to the tool's schema at once, so that they and not a model hear of a fault. */
+/** Validates arguments that a person edited, so that the person and not the model is told what is wrong. */
 function checkArguments(runtime: Runtime, { body }: OpenQuestion, edited: string | undefined): void {
   const tool =
     edited === undefined || body.tool === undefined || body.reason !== "approval"
@@ -149,7 +152,7 @@ function checkArguments(runtime: Runtime, { body }: OpenQuestion, edited: string
     throw new InvalidInput(parsed.result.content, { code: "invalid_arguments", param: "arguments" });
 }
 
-/** The same for what a person made of a plan. */
+/** Validates the arguments of a plan that a person edited. */
 function checkPlan(runtime: Runtime, planned: readonly PlannedWrite[], choice: string | undefined): void {
   for (const { id, tool: name, arguments: given } of choice === undefined ? [] : chosenWrites(planned, choice)) {
     const tool = runtime.tools.get(name);
@@ -159,7 +162,7 @@ function checkPlan(runtime: Runtime, planned: readonly PlannedWrite[], choice: s
   }
 }
 
-/** What a decision brings about beside itself. */
+/** Applies what a decision changes besides itself. Returns further items to append. */
 async function follow(
   query: Query,
   {
@@ -171,7 +174,7 @@ async function follow(
 ): Promise<NewItem[]> {
   if (question.body.reason === "limit") {
     const { id: rootRun, definition } = run.root ?? run;
-    // What is spent is the account's of the run itself, whoever began the tree.
+    // Budgets belong to the account of the run itself, whoever started the tree.
     await extendLimit(query, { rootRun, userId: run.userId, limits: definition.limits }, question.body);
     return [];
   }

@@ -1,12 +1,12 @@
 import { ColloquyError, Conflict, InvalidInput, NotFound, Unavailable } from "../../protocol/base/errors.ts";
 import { shownPath } from "./path.ts";
 
-/** What the file system calls a failure; undefined for any other. */
+/** The file system's error code; undefined for any other error. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** The file system's error as one that people, models and clients may read: where files are on this machine is in none. */
+/** Translates a file system error for people, models and clients. It never contains paths of this machine. */
 export function fileErrorOf(error: unknown, path: string): unknown {
   if (error instanceof ColloquyError) return error;
   const shown = shownPath(path);
@@ -55,7 +55,7 @@ export function isFolder(path: string, options?: ErrorOptions): Conflict {
 }
 
 export function notRegular(path: string): Conflict {
-  return new Conflict(`${shownPath(path)} is no regular file; links, pipes and devices are not read.`, {
+  return new Conflict(`${shownPath(path)} is not a regular file; links, pipes and devices are not read.`, {
     code: "not_a_file",
   });
 }

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Conflict } from "../../protocol/base/errors.ts";
 import { makePrivate } from "./private-files.ts";
 
-/** The process that has a data directory open; what it has not (yet) told, or we may not read, is absent. */
+/** The process that has a data directory open. Fields are absent if unknown or unreadable. */
 export type Holder = {
   readonly pid?: number;
   /** Where its server listens. */
@@ -22,7 +22,7 @@ export type Lock = {
   release(): void;
 };
 
-/** A lock that nobody refers to would be freed by the garbage collector. */
+/** Keeps references: the garbage collector would free a lock without one. */
 const held = new Set<DatabaseSync>();
 
 /**
@@ -31,19 +31,22 @@ const held = new Set<DatabaseSync>();
  * however the process ends. Nothing else may open that file in this process, since closing it would free the lock.
  */
 export function takeLock(dataDirectory: string): Lock {
-  // The wait is for a moment in which somebody only looks (readHolder).
+  // The timeout covers a concurrent `readHolder`.
   const file = new DatabaseSync(join(dataDirectory, "lock"), { timeout: 200 });
   try {
-    // Who may read it could hold it.
+    // Anyone who can open the file could lock it.
     makePrivate(join(dataDirectory, "lock"));
     file.exec("begin exclusive");
   } catch (cause) {
     file.close();
     if (!isBusy(cause)) throw cause;
-    throw new Conflict(`The data directory ${dataDirectory} is in use by ${named(readFiles(dataDirectory))}.`, {
-      code: "data_in_use",
-      cause,
-    });
+    throw new Conflict(
+      `The data directory ${dataDirectory} is in use by ${describeHolder(readFiles(dataDirectory))}.`,
+      {
+        code: "data_in_use",
+        cause,
+      },
+    );
   }
 
   held.add(file);
@@ -64,7 +67,7 @@ export function takeLock(dataDirectory: string): Lock {
   };
 }
 
-/** Who holds the data directory now; undefined if nobody does, whatever a killed process left behind. */
+/** Returns who has the data directory open; undefined if nobody does, whatever files a killed process left behind. */
 export function readHolder(dataDirectory: string): Holder | undefined {
   let file: DatabaseSync;
   try {
@@ -99,7 +102,7 @@ function parsed(text: string | undefined): Holder {
   }
 }
 
-function named({ pid, url }: Holder): string {
+function describeHolder({ pid, url }: Holder): string {
   const process = pid === undefined ? "another process" : `process ${pid}`;
   return url === undefined ? process : `${process}, which serves ${url}`;
 }
@@ -112,7 +115,7 @@ function read(dataDirectory: string, name: string): string | undefined {
   }
 }
 
-/** Whole or not at all, and readable by this operating-system user only. */
+/** Writes a file atomically, readable by this operating-system user only. */
 function write(dataDirectory: string, name: string, text: string): void {
   const path = join(dataDirectory, name);
   writeFileSync(`${path}.new`, text, { mode: 0o600 });

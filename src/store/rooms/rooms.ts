@@ -3,12 +3,12 @@ import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { sqlState, uniqueViolation } from "../driver/sql-state.ts";
 
-/** A room as its row says, with what the one who asks is called in it. */
+/** A room's row, with the caller's name in it as `handle`. */
 export type RoomRow = {
   readonly id: string;
   readonly ownerId: string;
   readonly kind: string | null;
-  /** Of a room that was put together; null: what its kind says. */
+  /** Settings of a custom room; null: defined by `kind`. */
   readonly spec: unknown;
   readonly title: string;
   readonly lastSeq: number;
@@ -20,7 +20,7 @@ export type RoomPerson = { readonly userId: string; readonly handle: string; rea
 
 const columns = `t.id, r.user_id as "ownerId", r.kind, r.spec, t.title, t.next_seq - 1 as "lastSeq", p.handle, r.created_at as "createdAt"`;
 
-/** The thread must be there, and be the owner's. */
+/** Makes a room of an existing thread, which must belong to the owner. */
 export async function insertRoom(
   query: Query,
   room: {
@@ -39,7 +39,7 @@ export async function insertRoom(
   );
 }
 
-/** Those that a user is in, newest first. */
+/** Rooms the user belongs to, newest first. */
 export function listRooms(query: Query, userId: string, limit: number): Promise<RoomRow[]> {
   return query<RoomRow>(
     `select ${columns} from room_people p join rooms r on r.thread_id = p.thread_id join threads t on t.id = r.thread_id
@@ -48,7 +48,7 @@ export function listRooms(query: Query, userId: string, limit: number): Promise<
   );
 }
 
-/** Undefined: there is none, or the user is not in it. */
+/** Undefined: no such room, or the user does not belong to it. */
 export async function findRoom(query: Query, userId: string, id: string): Promise<RoomRow | undefined> {
   const [row] = await query<RoomRow>(
     `select ${columns} from room_people p join rooms r on r.thread_id = p.thread_id join threads t on t.id = r.thread_id
@@ -62,7 +62,7 @@ export async function listPeople(query: Query, id: string): Promise<readonly Roo
   return (await listPeopleOf(query, [id])).get(id) ?? [];
 }
 
-/** By room. */
+/** People of several rooms, keyed by room. */
 export async function listPeopleOf(
   query: Query,
   ids: readonly string[],
@@ -80,7 +80,7 @@ export async function listPeopleOf(
   );
 }
 
-/** A user who is in already stays so. Throws Conflict `handle_taken`. */
+/** Adds a user, unless they belong to the room already. Throws Conflict `handle_taken`. */
 export async function addPerson(
   query: Query,
   { roomId, userId, handle }: { readonly roomId: string; readonly userId: string; readonly handle: string },
@@ -96,7 +96,7 @@ export async function addPerson(
   }
 }
 
-/** Throws NotFound. */
+/** Throws NotFound if nobody in the room has that name. */
 export async function removePerson(query: Query, roomId: string, handle: string): Promise<void> {
   const rows = await query("delete from room_people where thread_id = $1 and handle = $2 returning 1", [
     roomId,
@@ -124,7 +124,7 @@ export type LiveTurn = {
   readonly parentRun: string;
 };
 
-/** The run that works for the room, if one does, and the turns in it that have not ended. */
+/** The run that works for the room, if any, and the unfinished turns in it. */
 export type LiveRoom = {
   readonly root: { readonly id: string; readonly status: string; readonly userId: string } | undefined;
   readonly turns: readonly LiveTurn[];
@@ -134,7 +134,7 @@ export async function readLive(query: Query, id: string): Promise<LiveRoom> {
   return (await readLiveOf(query, [id])).get(id) ?? { root: undefined, turns: [] };
 }
 
-/** By room, of those where something is at work. */
+/** Returns, by room, the runs that have not ended; rooms without any are absent. */
 export async function readLiveOf(query: Query, ids: readonly string[]): Promise<ReadonlyMap<string, LiveRoom>> {
   const rows = await query<LiveRow>(
     `select thread_id, id, agent, status, user_id, parent_run from runs
@@ -163,7 +163,7 @@ function liveOf(rows: readonly LiveRow[]): LiveRoom {
   };
 }
 
-/** Of a room's owner: what differs from its kind. */
+/** Changes title or settings; the caller must have checked that the user is the owner. */
 export async function changeRoom(
   query: Query,
   { id, title, spec }: { readonly id: string; readonly title?: string | undefined; readonly spec?: unknown },
@@ -172,7 +172,7 @@ export async function changeRoom(
   if (spec !== undefined) await query("update rooms set spec = $2::jsonb where thread_id = $1", [id, jsonText(spec)]);
 }
 
-/** Who asked a question of a run in the room: the run, and in whose name it works. Undefined: there is no such question. */
+/** Finds the run in the room that asked a question, and the user it works for. Undefined: no such question. */
 export async function findAsker(
   query: Query,
   { roomId, questionId }: { readonly roomId: string; readonly questionId: string },
@@ -185,7 +185,10 @@ export async function findAsker(
   return row;
 }
 
-/** By room, where the newest chapter begins, if one was begun. */
+/**
+ * Returns, by room, the `seq` at which the newest chapter begins, if any. A chapter is the part of a room since its people last
+ * cleared it: agents no longer see earlier messages, which stay stored.
+ */
 export async function readChapters(query: Query, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const rows = await query<{ room: string; seq: number }>(
     `select thread_id as room, max(seq) as seq from items

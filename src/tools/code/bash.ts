@@ -5,8 +5,8 @@ import { filesText, secondsText, stoppedText } from "./command-result.ts";
 import { defineTool } from "../core/define-tool.ts";
 import { type CodeToolDeps, type CommandOutcome, networkText, runCommand } from "./run-command.ts";
 
-const mostSeconds = 600;
-/** For the sandbox to begin, and for what is left when the command's own time is over. */
+const maxSeconds = 600;
+/** Margin for start-up and clean-up. */
 const marginSeconds = 30;
 
 const description =
@@ -16,32 +16,27 @@ const description =
 
 export function bashTool(place: CodeToolDeps): Tool {
   const usual = place.limits.timeoutMs / 1000;
-  const most = Math.max(mostSeconds, usual);
+  const longest = Math.max(maxSeconds, usual);
   return defineTool({
     name: "bash",
     description: `${description} ${networkText(place)}`,
     input: z.object({
       cmd: z.string().min(1).describe("The bash command to execute"),
-      timeout_seconds: z
-        .number()
-        .positive()
-        .max(most)
-        .optional()
-        .describe(`When it is stopped; ${usual} if you do not say`),
+      timeout_seconds: z.number().positive().max(longest).optional().describe(`Timeout in seconds, default ${usual}`),
     }),
     effect: "write",
     bringsIn: place.hosts.length > 0,
     hosts: place.hosts,
     scope: "sandbox",
     runsCode: true,
-    timeoutMs: (most + marginSeconds) * 1000,
+    timeoutMs: (longest + marginSeconds) * 1000,
     async execute({ cmd, timeout_seconds: timeoutSeconds }, context) {
       return resultOf(await runCommand(place, context, { argv: ["bash", "-c", cmd], timeoutSeconds }));
     },
   });
 }
 
-/** Its output, and after that what is not as usual. A command that fails is no failure of the tool. */
+/** The output, followed by notes on anything unusual. A command that fails is not a failure of the tool. */
 function resultOf({ output, files, limits, ...outcome }: CommandOutcome): ToolResult {
   const { end, exitCode, durationMs, stdout, stderr, full } = outcome;
   const stopped = stoppedText({ end, full }, limits);
@@ -59,7 +54,7 @@ function resultOf({ output, files, limits, ...outcome }: CommandOutcome): ToolRe
   };
 }
 
-/** Of the signal that ends a program whose file becomes longer than there is room. */
+/** Exit code after SIGXFSZ: the size limit of a file was reached. */
 const fileTooLong = 128 + constants.signals.SIGXFSZ;
 
 function exitText(exitCode: number | undefined): string {

@@ -18,9 +18,9 @@ import { boundFrom, errorResult } from "./tool-result.ts";
 
 export const maximumArgumentBytes = 1_000_000;
 const maximumDepth = 64;
-const listedPath = 200;
-const listedIssues = 10;
-const listedNames = 30;
+const maxPathCharacters = 200;
+const maxListedIssues = 10;
+const maxListedNames = 30;
 const schemaCharacters = 2_000;
 
 export type ParsedCall =
@@ -39,7 +39,7 @@ export function parseCall(tool: Tool, argumentsText: string): ParsedCall {
     if (changed.length > 0) return refused(describeChanged(tool, changed));
     const parsed = tool.input.safeParse(taken);
     if (!parsed.success) return refused(describeIssues(tool, parsed.error));
-    // A schema that takes any key leaves this one out without a word.
+    // A schema that accepts any key silently drops `__proto__`.
     const keys = prototypeKeys(given);
     if (keys > 0 && keys > prototypeKeys(parsed.data))
       return refused(`${tool.name} takes no key "__proto__" in its arguments. Leave it out.${expectation(tool)}`);
@@ -67,7 +67,7 @@ export function unknownTool(name: string, tools: readonly Tool[]): ToolResult {
     near.length > 0
       ? `Did you mean ${near.join(" or ")}?`
       : names.length > 0
-        ? `Available: ${names.slice(0, listedNames).join(", ")}${names.length > listedNames ? ", …" : ""}.`
+        ? `Available: ${names.slice(0, maxListedNames).join(", ")}${names.length > maxListedNames ? ", …" : ""}.`
         : "You have no tools.";
   return errorResult(`Tool ${JSON.stringify(name.slice(0, 100))} not found. ${hint}`);
 }
@@ -106,13 +106,13 @@ export async function executeTool(tool: Tool, input: unknown, context: ToolConte
     const work = isWriteElsewhere(tool) ? trackRequests(sent, execute) : execute();
     const result = await Promise.race([work, ended.promise]);
     if (result.isError || result.ask) await statements?.undo();
-    return marked(tool, result);
+    return markExternal(tool, result);
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason;
     if (error instanceof LostRun || isOfDatabase(error)) throw error;
     await statements?.undo();
     if (stop.signal.aborted) return timedOut(tool);
-    const failed = marked(tool, errorResult(messageOf(error)));
+    const failed = markExternal(tool, errorResult(messageOf(error)));
     return isWriteElsewhere(tool) && !meansNothingDone(error, sent) ? { ...failed, uncertain: true } : failed;
   } finally {
     clearTimeout(timer);
@@ -126,7 +126,7 @@ function isOfDatabase(error: unknown): boolean {
   return error instanceof ColloquyError && /^(database|transaction)_/.test(error.code);
 }
 
-/** Returns why a call can't be done, according to its tool's `check`. Same timeout and errors as `callTool`. */
+/** Returns why a call can't be done, according to its tool's `check`. Same timeout and errors as `executeTool`. */
 export async function checkCall(
   { tool, input }: { readonly tool: Tool; readonly input: unknown },
   context: ToolContext,
@@ -160,18 +160,18 @@ function refused(content: string): ParsedCall {
 }
 
 function describeIssues(tool: Tool, error: z.ZodError): string {
-  const lines = error.issues.slice(0, listedIssues).map((issue) => {
-    const path = z.core.toDotPath(issue.path).slice(0, listedPath);
+  const lines = error.issues.slice(0, maxListedIssues).map((issue) => {
+    const path = z.core.toDotPath(issue.path).slice(0, maxPathCharacters);
     return path === "" ? `- ${faultText(issue)}` : `- ${path}: ${faultText(issue)}`;
   });
-  if (error.issues.length > listedIssues) lines.push(`- and ${error.issues.length - listedIssues} more`);
+  if (error.issues.length > maxListedIssues) lines.push(`- and ${error.issues.length - maxListedIssues} more`);
   return `The arguments of ${tool.name} are not valid:\n${lines.join("\n")}${expectation(tool)}`;
 }
 
 /** Rejects numbers that would be rounded: the result could be another object's number. */
 function describeChanged(tool: Tool, changed: ReturnType<typeof inexactNumbers>): string {
   const lines = changed
-    .slice(0, listedIssues)
+    .slice(0, maxListedIssues)
     .map(({ path, written }) => `- ${path}: ${shown(written)} has more digits than ${tool.name} can keep`);
   const advice = "Send numbers of at most 15 digits; a longer one only where text is taken, in quotes.";
   return `The arguments of ${tool.name} are not valid:\n${lines.join("\n")}\n${advice}${expectation(tool)}`;
@@ -187,7 +187,7 @@ function expectation(tool: Tool): string {
 }
 
 /** Marks errors of tools with external results as external too, since the message may be. */
-function marked<Result extends ToolResult>(tool: Tool, result: Result): Result {
+function markExternal<Result extends ToolResult>(tool: Tool, result: Result): Result {
   if (result.ask || !(tool.bringsIn || result.untrusted)) return result;
   return { ...result, untrusted: true, from: boundFrom(result.from ?? sourcesOf(tool, result)) };
 }

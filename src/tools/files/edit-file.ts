@@ -6,10 +6,10 @@ import { exactTextIn } from "./file-text.ts";
 import { fileTool } from "./define-file-tool.ts";
 import { errorResult } from "../core/tool-result.ts";
 
-/** Larger ones are changed by code. */
+/** Larger files must be edited with code. */
 const mostBytes = 8 * 1024 * 1024;
 const mostPlaces = 10;
-/** Lines of old_text that are looked for one by one. */
+/** How many lines of old_text are searched for one by one. */
 const mostSought = 20;
 const shownCharacters = 200;
 
@@ -17,12 +17,12 @@ export function editFileTool(workspaces: Pick<Workspaces, "open">): Tool {
   return fileTool(workspaces, {
     name: "edit_file",
     description:
-      "Replaces a text in a file of the workspace by another. old_text must stand in the file exactly as you write it, with " +
-      "the same spaces and line breaks, and only once: take enough lines around it. An empty new_text removes it.",
+      "Replaces a text in a file of the workspace by another. old_text must match the file exactly, with the " +
+      "same spaces and line breaks, and only once: include enough surrounding lines. An empty new_text removes it.",
     input: z.object({
       path: z.string().min(1).describe("Relative to the workspace"),
-      old_text: z.string().min(1).describe("What stands there now"),
-      new_text: z.string().describe("What is to stand there instead"),
+      old_text: z.string().min(1).describe("The text to replace"),
+      new_text: z.string().describe("The new text"),
       replace_all: z.boolean().default(false).describe("true: everywhere, not only once"),
     }),
     effect: "write",
@@ -40,7 +40,7 @@ export function editFileTool(workspaces: Pick<Workspaces, "open">): Tool {
         const lines = places.slice(0, mostPlaces).map((place) => lineAt(text, place));
         const more = places.length > mostPlaces ? ", …" : "";
         return failed(
-          `old_text is in ${shownPath(path)} ${places.length} times (lines ${lines.join(", ")}${more}): take more of what stands around the one you mean, or say replace_all.`,
+          `old_text is in ${shownPath(path)} ${places.length} times (lines ${lines.join(", ")}${more}): include more surrounding lines of the one you mean, or set replace_all.`,
         );
       }
       const changed = text.replaceAll(before, () => after);
@@ -51,13 +51,13 @@ export function editFileTool(workspaces: Pick<Workspaces, "open">): Tool {
   });
 }
 
-/** Models write \n; a file whose lines end with \r\n keeps that. */
+/** Converts line ends: models write \n, and a file whose lines end with \r\n keeps that. */
 function inItsLines(text: string, [before, after]: readonly [string, string]): [string, string] {
   if (text.includes(before) || before.includes("\r") || !text.includes("\r\n")) return [before, after];
   return [before.replaceAll("\n", "\r\n"), after.replaceAll(/\r?\n/g, "\r\n")];
 }
 
-/** Where a text stands in another, without overlaps. */
+/** Positions of a text in another, without overlaps. */
 function placesOf(text: string, part: string): number[] {
   const places: number[] = [];
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) places.push(at);
@@ -68,7 +68,7 @@ function lineAt(text: string, place: number): number {
   return placesOf(text.slice(0, place), "\n").length + 1;
 }
 
-/** The lines that would be it but for their spaces, or else one that has a line of it. */
+/** A hint: the passage that differs only in whitespace, or a line that contains one of the wanted lines. */
 function nearest(text: string, wanted: string): string {
   const lines = text.split("\n");
   const sought = wanted.split("\n").filter((line) => line.trim() !== "");

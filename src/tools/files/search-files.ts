@@ -10,7 +10,7 @@ import { fileTool } from "./define-file-tool.ts";
 import { type LineSearch, patternOf, startLineSearch } from "./search-lines.ts";
 
 const mostFiles = 5_000;
-/** Larger files, and what comes after so much in all, are told and not searched. */
+/** Larger files, and all files beyond `maxBytes` in total, are reported but not searched. */
 const mostBytesOfFile = 4 * 1024 * 1024;
 const mostBytes = 64 * 1024 * 1024;
 const mostMatches = 100;
@@ -77,7 +77,7 @@ async function search(workspace: Workspace, lines: LineSearch, { path, glob }: S
   return [...found, ...(notes.length > 0 ? [`[${notes.join(" ")}]`] : [])].join("\n");
 }
 
-/** Undefined: it is no text, or not to be read any more. */
+/** Reads a file's text. Undefined: not text, or unreadable. */
 async function readSearchable(workspace: Workspace, path: string): Promise<string | undefined> {
   try {
     return textIn((await workspace.read(path, { maxBytes: mostBytesOfFile })).content);

@@ -12,7 +12,7 @@ export type DeckFormat = (typeof formats)[number];
 
 export type Marp = {
   readonly program: NpmProgram;
-  /** As it is named in the sandbox too; undefined: only HTML can be made. */
+  /** Path, the same inside the sandbox; undefined: only HTML can be made. */
   readonly chromium: string | undefined;
 };
 
@@ -25,11 +25,11 @@ export type MarpOptions = {
 const node = "/opt/node/bin/node";
 const modules = "/opt/marp/node_modules";
 const browsers = ["chromium", "google-chrome-stable", "google-chrome", "chrome"].map((name) => `/usr/bin/${name}`);
-/** Threads count too, and a browser has many. */
-const leastProcesses = 512;
-const leastMemory = 1024 ** 3;
+/** The limit counts threads, and a browser has many. */
+const minProcesses = 512;
+const minMemoryBytes = 1024 ** 3;
 
-/** What is installed of Marp and Chromium; undefined: no Marp. */
+/** Finds the installed Marp and Chromium. Undefined: no Marp. */
 export async function findMarp({ marp, chromium, searchPath }: MarpOptions): Promise<Marp | undefined> {
   // Beside this server's own packages, where its developers have it.
   const beside = join(import.meta.dirname, "../../../node_modules/@marp-team/marp-cli");
@@ -41,20 +41,20 @@ export async function findMarp({ marp, chromium, searchPath }: MarpOptions): Pro
 
 export type Conversion = {
   readonly workspace: string;
-  /** Of the deck and of what is made of it, in the workspace. */
+  /** Workspace paths of input and output. */
   readonly deck: string;
   readonly output: string;
   readonly limits: SandboxLimits;
   readonly signal: AbortSignal;
 };
 
-/** Makes one file of a deck. The deck may be anybody's: no files, no network, none of the workspace's settings. */
+/** Converts a deck to one file. The deck is not trusted: no other files, no network, and none of the workspace's settings. */
 export function convert(sandbox: Sandbox, { program, chromium }: Marp, to: Conversion): Promise<SandboxResult> {
   const { workspace, deck, output, limits, signal } = to;
   const images = output.endsWith(".png") ? ["--images", "png"] : [];
   const quiet = ["--no-stdin", "--no-config-file", "--browser", "chrome", "--browser-timeout", "60"];
   return sandbox.run({
-    // Its own leavings are no files of the workspace.
+    // HOME=/tmp keeps temporary files out of the workspace.
     argv: [
       ...["env", "HOME=/tmp", node, mountedProgram(program, modules)],
       ...[deck, ...images, "--output", output, ...quiet],
@@ -62,7 +62,7 @@ export function convert(sandbox: Sandbox, { program, chromium }: Marp, to: Conve
     workspace,
     signal,
     env: {
-      // Its own walls need rights that nobody has in here; the sandbox's stand around it.
+      // Chromium's own sandbox needs privileges that are missing here; ours contains it.
       CHROME_NO_SANDBOX: "1",
       ...(chromium === undefined ? {} : { CHROME_PATH: chromium }),
     },
@@ -73,8 +73,8 @@ export function convert(sandbox: Sandbox, { program, chromium }: Marp, to: Conve
     ],
     limits: {
       ...limits,
-      processes: Math.max(limits.processes, leastProcesses),
-      memoryBytes: Math.max(limits.memoryBytes, leastMemory),
+      processes: Math.max(limits.processes, minProcesses),
+      memoryBytes: Math.max(limits.memoryBytes, minMemoryBytes),
       timeoutMs: conversionMs,
     },
   });
@@ -82,7 +82,7 @@ export function convert(sandbox: Sandbox, { program, chromium }: Marp, to: Conve
 
 export const conversionMs = 90_000;
 
-/** What is below /usr is there anyway. */
+/** Mounts for Chromium. Everything below /usr is already mounted. */
 function mountsOf(chromium: string | undefined): readonly Mount[] {
   if (chromium === undefined || chromium.startsWith("/usr/")) return [];
   return [{ source: dirname(chromium), target: dirname(chromium) }];

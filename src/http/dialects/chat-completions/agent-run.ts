@@ -13,7 +13,7 @@ import { createRoomEvents } from "./room-events.ts";
 import { createRunReader, type RunOutcome, type ReaderOptions } from "./run-reader.ts";
 import { readAgentRequest } from "./start-input.ts";
 
-/** Answers with a durable run of an agent. A closed connection ends the telling, never the run. */
+/** Answers with a durable run of an agent. A closed connection ends the stream, never the run. */
 export async function runAgent(call: EndpointCall, chat: ChatRequest): Promise<string | undefined> {
   const { reply, services } = call;
   const model = services.models.get(services.agents.get(chat.model).model);
@@ -85,7 +85,10 @@ async function collectRun(call: EndpointCall, started: RunStart, chat: ChatReque
   return JSON.stringify(completion.body());
 }
 
-/** An answer that a program reads is the answer alone; so is one that another run of ours asked for. */
+/**
+ * What the answer contains besides the agent's final text. With a response format a program parses it, so it is that text alone.
+ * Images are shown to people only: neither to a program nor to another run of this server that made the request.
+ */
 function readerOptions(call: EndpointCall, started: RunStart, chat: ChatRequest): ReaderOptions {
   const finalOnly = chat.format !== undefined;
   const isShown = !finalOnly && parentRunOf(call.request).within === undefined;
@@ -97,13 +100,13 @@ function readerOptions(call: EndpointCall, started: RunStart, chat: ChatRequest)
   };
 }
 
-/** Behind another run its thread is followed, since that one may have to wait for a person. */
+/** Follows the thread instead of the run if the message is queued: the run before it may have to wait for a person. */
 function followPosition({ services }: EndpointCall, started: RunStart, { model }: ChatRequest) {
   const { threadId, cursor, pending } = started;
   return { target: pending || isRoom(services, model) ? { threadId } : runTarget(started), from: cursor };
 }
 
-/** What a room's members say stands in runs of their own. */
+/** Reads a run's events. A room's members answer in runs of their own, whose events are translated into the room's. */
 function readerOf(call: EndpointCall, started: RunStart, chat: ChatRequest): ReturnType<typeof createRunReader> {
   const answer = createRunReader(started.runId, readerOptions(call, started, chat));
   if (!isRoom(call.services, chat.model)) return answer;

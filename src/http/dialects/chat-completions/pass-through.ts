@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { messageOf } from "../../../protocol/base/errors.ts";
 import type { ModelPart, ModelRequest } from "../../../protocol/agents/models.ts";
-import type { HeldRequest } from "../../../run/limits/reserve-spending.ts";
+import type { ReservedRequest } from "../../../run/limits/reserve-spending.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import { openAiError } from "../../shapes/openai-error.ts";
 import { type SseStream, whenClosed } from "../../stream/sse.ts";
@@ -10,7 +10,7 @@ import type { ChatRequest } from "./decode.ts";
 import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";
 
 /**
- * Asks a model straight: no run, nothing kept but the call log. The caller's closed connection aborts the model.
+ * Asks a model directly: no run, and nothing is stored except the call log. The caller's closed connection aborts the model.
  * Nothing is sent before the first real part, so that a failure until then is a proper HTTP error.
  */
 export async function passThrough(call: EndpointCall, chat: ChatRequest): Promise<string | undefined> {
@@ -32,12 +32,13 @@ export async function passThrough(call: EndpointCall, chat: ChatRequest): Promis
     origin: { userId: caller.userId },
     onCall(record) {
       services.callLog.add(record);
-      held?.record(record);
+      reserved?.record(record);
     },
   };
-  const held = await services.spending?.holds.begin(caller.userId, model, request);
-  if (held?.isNear) reply.header("x-colloquy-budget", "nearly used up");
-  const batches = held ? heard(model.stream(request, abort.signal), held) : model.stream(request, abort.signal);
+  const reserved = await services.spending?.holds.begin(caller.userId, model, request);
+  if (reserved?.isNear) reply.header("x-colloquy-budget", "nearly used up");
+  const stream = model.stream(request, abort.signal);
+  const batches = reserved ? metered(stream, reserved) : stream;
   if (chat.stream) return await streamAnswer(call, batches, chat.includeUsage);
 
   const completion = createCompletion(newAnswerHead());
@@ -50,15 +51,15 @@ export async function passThrough(call: EndpointCall, chat: ChatRequest): Promis
   return JSON.stringify(completion.body());
 }
 
-/** The same, with all of it told to what was reserved for it. */
-async function* heard(batches: AsyncIterable<readonly ModelPart[]>, held: HeldRequest) {
+/** Passes the answer through and counts it against what was reserved for it, however it ends. */
+async function* metered(batches: AsyncIterable<readonly ModelPart[]>, reserved: ReservedRequest) {
   try {
     for await (const parts of batches) {
-      held.read(parts);
+      reserved.read(parts);
       yield parts;
     }
   } finally {
-    held.end();
+    reserved.end();
   }
 }
 
@@ -70,25 +71,25 @@ async function streamAnswer(
   const { reply, request, streams } = call;
   const encode = createChunkEncoder(newAnswerHead(), includeUsage);
   let stream: SseStream | undefined;
-  let held = "";
+  let unsent = "";
   try {
     for await (const parts of batches) {
-      held += encode(parts);
+      unsent += encode(parts);
       if (!stream) {
         const started = parts.find((part) => part.type === "start");
         if (started) tellStart(reply, started);
         if (parts.every((part) => part.type === "start")) continue;
         stream = streams.open(reply, { refusal: errorEvent });
       }
-      if (parts.at(-1)?.type === "finish") stream.end(held);
+      if (parts.at(-1)?.type === "finish") stream.end(unsent);
       else {
-        stream.write(held);
+        stream.write(unsent);
         const drained = stream.drained();
         if (drained) await drained;
-        // by its end here, of which the model does not know
+        // Closed here, for example because access was revoked; returning also stops the model.
         if (stream.closed) return;
       }
-      held = "";
+      unsent = "";
     }
   } catch (error) {
     if (!stream) throw error;

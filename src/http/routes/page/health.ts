@@ -1,9 +1,9 @@
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
-import { type ReadinessProblem, unreadySchema } from "../../../protocol/base/readiness.ts";
+import { type ReadinessProblem, readinessProblemSchema } from "../../../protocol/base/readiness.ts";
 import { endpoint } from "../../server/endpoint.ts";
 
-const unavailable = unreadySchema
+const unavailable = readinessProblemSchema
   .extend({ status: z.literal("unavailable") })
   .describe("This node can't work now, and why.");
 
