@@ -39,14 +39,18 @@ async function ciRun(chosen: readonly (keyof typeof files)[], gates = "5 gates p
   const exited = once(child, "exit");
   const lines = (await text(child.stdout)).trimEnd().split("\n");
   const [code] = await exited;
-  return { code, lines, slowest: lines.slice(lines.indexOf("the slowest files:") + 1, -2) };
+  const shares = lines.findIndex((line) => line.startsWith("the parts, on "));
+  const slowest = lines.slice(lines.indexOf("the slowest files:") + 1, shares - 1);
+  return { code, lines, slowest, shares: lines.slice(shares + 1, -2) };
 }
 
 test(".ci/run: what is left out counts as skipped, a suite and an empty file as one", async () => {
-  const { code, lines, slowest } = await ciRun(["passes.test.mjs", "suite.test.mjs", "empty.test.mjs"]);
+  const { code, lines, slowest, shares } = await ciRun(["passes.test.mjs", "suite.test.mjs", "empty.test.mjs"]);
   assert.deepEqual([code, lines.at(-1)], [0, "8 passed, 0 failed, 3 skipped"]);
   assert.match(slowest[0]!, /^ +\d+\.\d s {2}long\/slow\.test\.mjs$/);
   assert.equal(slowest.length, 4);
+  assert.equal(shares.length, 3);
+  assert.match(shares[2]!, /^ +\d+ s +\d+ % of the CPU {2}test:long$/);
 });
 
 test(".ci/run: what is cancelled or dies counts as failed, what is still to do as skipped", async () => {

@@ -61,7 +61,7 @@ test("where an admin's model may be is looked at when it is kept, tried, looked 
   assert.match(found.body.tried[0]!.outcome, saysWhatToDo);
   const usual = { provider: "ollama", model: "served" };
   const unsaid = await accounts.admin<Refusal>("POST", "/api/admin/models", { id: "usual", definition: usual });
-  assert.match(unsaid.body.error.message, /adds localhost:11434 to/, "where Ollama is when nobody says so");
+  assert.match(unsaid.body.error.message, /add localhost:11434 to/, "where Ollama is when nobody says so");
   assert.deepEqual([served.requests.length, served.asked.length], [0, 0]);
   await accounts.colloquy.stop();
 

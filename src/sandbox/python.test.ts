@@ -63,7 +63,7 @@ suite("the Python of commands", { skip: isHere ? false : "no bubblewrap, or no /
 
   test("what is no Python is said, and by which name it was looked for", async () => {
     assert.match((await describe("/no/such")).problem ?? "", /interpreter \/no\/such not found/);
-    assert.match((await describe("python9")).problem ?? "", /no python9 on this machine/);
+    assert.match((await describe("python9")).problem ?? "", /python9 is not installed/);
     assert.match((await describe("/bin/ls")).problem ?? "", /\/bin\/ls is no Python 3/);
   });
 });

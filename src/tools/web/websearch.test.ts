@@ -163,7 +163,7 @@ suite("providers", () => {
     ["tavily", 302, { headers: { location: "http://127.0.0.1:1/elsewhere" } }, /redirects elsewhere/, 1],
     ["searxng", 403, { body: "<html>Forbidden</html>" }, /JSON format is not enabled: add json to search\.formats/, 1],
     ["searxng", 429, {}, /limiter/, 3],
-    ["searxng", 404, {}, /no SearXNG answers at this address: set websearch\.searxng\.url/, 1],
+    ["searxng", 404, {}, /No SearXNG answers at this address: set websearch\.searxng\.url/, 1],
     ["brave", 429, { headers: { "x-ratelimit-remaining": "1, 0" } }, /plan are used up/, 3],
     ["brave", 429, { headers: { "x-ratelimit-remaining": "0, 900" } }, /Too many searches/, 3],
   ];
