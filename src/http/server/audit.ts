@@ -27,7 +27,7 @@ export function auditRequest(
     userId: caller?.userId ?? null,
     userName: caller?.name ?? triedName(request),
     via: caller?.via ?? "none",
-    // Of a connection that is gone nobody knows it.
+    // The address of a closed connection is unknown.
     address: request.ip ?? "",
     method: request.method,
     path: route === "/chatkit" ? `${route} ${operationOf(request)}` : pathOf(request).slice(0, 500) + madeIn(request),
@@ -44,7 +44,7 @@ function isAudited(request: FastifyRequest, route: string): boolean {
   return route === "/chatkit" ? /\.delete$/.test(operationOf(request)) : audited.test(route);
 }
 
-/** What was defined, or was to be: its id stands in no path. */
+/** Returns the ID of what was (or was to be) defined, which is not in the path. */
 function madeIn({ method, routeOptions, body }: FastifyRequest): string {
   const isMade = method === "POST" && /^\/api\/admin\/(agents|models|mcp-servers)$/.test(routeOptions.url ?? "");
   return isMade ? ` ${stringIn(body, "id").slice(0, 100)}` : "";

@@ -9,13 +9,13 @@ type EndpointInput = Pick<
   "body" | "open" | "admit" | "takesLong" | "takesForm" | "keepsNumbers" | "takesBody"
 >;
 
-/** What the body of one route may be, before anything is made of it. */
+/** Bounds of one route's body, checked before it is parsed. */
 export type BodyBounds = JsonBounds & { readonly bytes: number };
 
 const kilobytes = 1024;
 const megabytes = 1024 * kilobytes;
 
-/** Of who has not said who they are, and of routes that take no body. */
+/** Bytes accepted without a login, and for routes that take no body. */
 const fewBytes = 16 * kilobytes;
 /** More than any definition, and than a hundred pages of text. */
 const usualBytes = megabytes;
@@ -35,7 +35,7 @@ export function boundsOf(endpoint: EndpointInput, configured = mostBytes): BodyB
 /** Where a route has none, as the answer to an unknown path. */
 export const fewBounds: BodyBounds = { ...defaultJsonBounds, bytes: fewBytes };
 
-/** What Fastify is told of a route, for those who read its body. */
+/** Fastify's `config` of a route, for body parsers. */
 export type RouteConfig = {
   readonly bounds?: BodyBounds;
   readonly takesForm?: boolean;
@@ -47,7 +47,7 @@ export function configOf({ routeOptions }: { readonly routeOptions: { readonly c
   return (routeOptions.config ?? {}) as RouteConfig;
 }
 
-/** What every server of ours tells Fastify of an endpoint's body. */
+/** Fastify options for an endpoint's body, used by all our servers. */
 export function bodyOptions(endpoint: EndpointInput, configured?: number): Pick<RouteOptions, "bodyLimit" | "config"> {
   const bounds = boundsOf(endpoint, configured);
   const { takesForm = false, keepsNumbers = false, takesBody } = endpoint;

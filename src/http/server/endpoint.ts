@@ -41,7 +41,7 @@ export type EndpointTag =
   | "admin";
 
 type EndpointDescription = {
-  /** What lets a caller do this; where it depends on the body, the handler asks too. */
+  /** Scope that the caller needs; if it depends on the body, the handler checks too. */
   readonly needs: RequiredScope;
   readonly summary: string;
   readonly description?: string;
@@ -49,15 +49,15 @@ type EndpointDescription = {
   /** Which requests are answered without a login; none when absent. Their call has no caller. */
   readonly open?: (request: FastifyRequest) => boolean;
   /**
-   * What an open route asks instead of a login, before a byte of the body is read; throws for whoever may not. Without it an
-   * open route takes 16 KB.
+   * Checks access to an open route, instead of a login and before any of the body is read; throws if it is denied. Without it an
+   * open route accepts 16 KB.
    */
   readonly admit?: (request: FastifyRequest, services: Services) => void;
   /** HEAD is answered as GET, without the body: what browsers, crawlers and monitors look at. */
   readonly takesHead?: true;
   /** Answered also while the node can't work: nothing of the database is asked. */
   readonly standsAlone?: true;
-  /** By status; failures are described without it, but where they are no errors in the usual form. */
+  /** Answers by status. Errors in the usual form are described without it. */
   readonly answers: Readonly<Partial<Record<number | "4xx" | "5xx", ResponseContent>>>;
   /** The body of a failure, where it tells more than the error. */
   readonly failure?: z.ZodType;

@@ -31,10 +31,10 @@ const unscopedMs = 90 * 86_400_000;
 /** Finds out who asks, or throws AccessDenied. */
 export type Authenticate = (request: FastifyRequest) => AuthenticatedRequest | Promise<AuthenticatedRequest>;
 
-/** What pages send with whatever changes something: another site's form can't, and its fetch is refused before. */
+/** Header that the page sends with every change: another site's form can't, and its fetch is refused before. */
 export const pageHeader = "x-colloquy-page";
 
-/** What stands behind `Bearer`; undefined: nothing that a key of ours could be. */
+/** Returns the token after `Bearer`; undefined: nothing that could be one of our keys. */
 export function bearerOf({ headers }: FastifyRequest): string | undefined {
   return /^Bearer (\S{1,4000})$/i.exec(headers.authorization ?? "")?.[1];
 }
@@ -157,7 +157,7 @@ export function authorize(caller: Caller, needs: RequiredScope): Caller {
   });
 }
 
-/** What changes how an admin comes in, or takes an admin's data along, is for an admin who has logged in: no key reaches further than it names. */
+/** Requires a logged-in admin to change an admin's access or export an admin's data: no key reaches further than its scopes. */
 export function authorizeAccountAdmin(caller: Caller, role: Caller["role"] | undefined): void {
   if (role === "admin") authorize(caller, "account");
 }

@@ -65,7 +65,7 @@ function nativeError(error: ColloquyError | undefined, requestId: string): Nativ
   return { error: { code: error.code, message: shownMessage(error.message), requestId, ...more } };
 }
 
-/** What stops a request before MCP has read it. */
+/** JSON-RPC error for a request that was refused before MCP read it. */
 function jsonRpcError(error: ColloquyError | undefined, requestId: string): object {
   const code = error?.code === "invalid_json" ? -32700 : -32000;
   return {

@@ -12,9 +12,9 @@ import { createByteBuffer } from "../../protocol/base/byte-buffer.ts";
 
 /** To decode and parse so much takes a third of a millisecond. */
 const longBytes = 100_000;
-/** Of one form. */
+/** Files per form. */
 const mostFiles = 100;
-/** Of a form that is no file's. */
+/** Fields per form, besides files. */
 const mostFormFields = 100;
 
 /**
@@ -99,7 +99,7 @@ async function readJson(request: FastifyRequest, payload: IncomingMessage): Prom
   await turn();
   let value: unknown;
   try {
-    // What may hold a call's arguments keeps its numbers.
+    // A body that may contain a call's arguments keeps its numbers as written.
     value = (isExact ? parseExactly : JSON.parse)(text);
   } catch (error) {
     throw new InvalidInput(`The body is not valid JSON${bodyPosition(error)}.`, { code: "invalid_json", cause: error });

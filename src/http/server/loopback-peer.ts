@@ -17,7 +17,7 @@ const pieceBytes = 256 * 1024;
 /** Two are needed. */
 const mostLooks = 4;
 
-/** What the kernel writes for a user whom the namespace of this process does not know. */
+/** UID that the kernel reports for a user outside of this process's user namespace. */
 const unknownUid = 65534;
 
 const mappedV4 = [...Array<number>(10).fill(0), 255, 255];

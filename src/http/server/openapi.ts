@@ -109,14 +109,14 @@ function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** Of another server too, which lets in by other rules. */
+/** An endpoint of this or another of our servers, which may have other access rules. */
 export type DescribedEndpoint = Omit<Endpoint, "handle" | "needs"> & Partial<Pick<Endpoint, "needs">>;
 type DescribedRoute = readonly [method: EndpointRoute[0], path: string, endpoint: DescribedEndpoint];
 
-/** Of an operation: what its JSON body may hold. */
+/** Extension of an operation that tells the bounds of its JSON body. */
 const boundsName = "x-body-bounds";
 
-/** What Fastify's schema of a route is; `mostBytes` as it is configured. */
+/** Returns Fastify's schema of a route; `mostBytes` as configured. */
 export function schemaOf([method, path, endpoint]: DescribedRoute, mostBytes?: number): FastifySchema {
   const { summary, description, tag, params, query, body, answers, failure, open, needs } = endpoint;
   const usual = errorSchemaOf(path);
@@ -127,7 +127,7 @@ export function schemaOf([method, path, endpoint]: DescribedRoute, mostBytes?: n
     description,
     tags: [tag],
     ...(needs && needs !== "nothing" && { "x-scopes": typeof needs === "string" ? [needs] : [...needs] }),
-    // What looks at no request lets everybody in.
+    // An `open` that does not look at the request lets everybody in.
     ...(open && { security: open.length === 0 ? [] : [...loginSchemes, {}] }),
     response: { "4xx": error.describe("Refused"), "5xx": error.describe("Failed"), ...withWords(answers) },
     ...(params && { params }),

@@ -52,7 +52,7 @@ export function baseOf(request: FastifyRequest): string {
   return `${publicUrl ?? own}${basePath}`;
 }
 
-/** What a server's app is decorated with, for whoever has only a request. */
+/** Name of the decorator on a server's app, for code that has only a request. */
 export const placeDecorator = "place";
 
 export function publicAddressOf({ server }: FastifyRequest): Pick<ServerSettings, "publicUrl" | "basePath"> {

@@ -65,7 +65,7 @@ export type LocalOwner = {
   readonly rule: "auto" | "token";
   /** The guests' account as it is now, cut to what everybody on this machine may. Throws AccessDenied if nobody may ask. */
   readonly asker: () => Promise<Caller>;
-  /** Of whoever can read the data directory. */
+  /** Token of anyone who can read the data directory. */
   readonly token: string;
   readonly findByKey: FindByKey;
   /** Browsers that a link has let in. */
@@ -77,11 +77,11 @@ export type SignedInAccount = Rights & { readonly id: string; readonly name: str
 export type ServerSettings = {
   /** Where browsers reach this server: an origin; absent: what each request says. */
   readonly publicUrl?: string | undefined;
-  /** What stands before all paths there, such as `/colloquy`. */
+  /** Prefix of all paths there, such as `/colloquy`. */
   readonly basePath?: string;
   /** Addresses or networks of proxies whose word on who asks is taken; none when absent. */
   readonly trustProxy?: readonly string[];
-  /** Of one user, one key, or one address without a login; absent or 0: any number. */
+  /** Limit per user, per key, or per address without a login; absent or 0: no limit. */
   readonly requestsPerMinute?: number;
   /** With the other nodes; absent: each process counts by itself. */
   readonly sharedCounts?: SharedCounts | undefined;
@@ -112,7 +112,7 @@ export type McpSignIns = {
   statesFor(caller: Caller, signal: AbortSignal): Promise<readonly McpServerState[]>;
   /** The address where the user signs in. */
   begin(server: string, userId: string): Promise<string>;
-  /** The same for whoever the link was given to. */
+  /** Begins a sign-in for the person the link was given to. */
   beginByLink(ticket: string): Promise<string>;
   /** Signs in the user who began it; the server's name. */
   finish(returned: OAuthCallback): Promise<string>;
@@ -129,7 +129,7 @@ export type ModelProbe = {
   readonly detail: string;
 };
 
-/** What administrators look at, beside the runs. */
+/** Overviews for administrators, besides the runs. */
 export type Overview = {
   usage(question: UsageFilter): Promise<readonly UsageView[]>;
   modelHealth(): Promise<readonly ModelHealth[]>;
@@ -138,7 +138,7 @@ export type Overview = {
   readonly audit: AuditLog;
 };
 
-/** What accounts and groups may spend on models; whoever changes it has made sure that the caller may. */
+/** Budgets of accounts and groups for models. Callers must have checked that the user may change them. */
 export type Spending = {
   readonly holds: Pick<RequestReservations, "begin">;
   list(): Promise<readonly (Budget | BudgetState)[]>;
@@ -149,7 +149,7 @@ export type Spending = {
   remove(id: string): Promise<void>;
 };
 
-/** What `GET /health?verbose` tells beside the status. */
+/** Details of `GET /health?verbose` besides the status. */
 export type HealthDetails = Readonly<Record<string, unknown>>;
 
 /** Conversations, the runs that work in them, and rooms. */
@@ -181,7 +181,7 @@ type AgentServices = {
   readonly taiga?: TaigaAccess | undefined;
   /** Where people sign in to it and choose what to work on; there with it. */
   readonly taigaSessions?: TaigaSessions | undefined;
-  /** What admins define without touching files, beside what files define. */
+  /** Definitions that admins make through the API, in addition to files. */
   readonly definitions: Definitions;
   readonly trials: Trials;
   readonly callLog: { add(record: ModelCallRecord): void };
@@ -220,7 +220,7 @@ type ServerServices = {
   readonly unready: () => ReadinessProblem | undefined;
   /** At stop: takes no more runs, and is over when those at work have come to their end or were handed over, and nobody is answered. */
   readonly drain: (graceMs: number, isAnswering: () => boolean) => Promise<void>;
-  /** What `colloquy doctor` says of the database and its surroundings. */
+  /** Runs the checks of `colloquy doctor` for the database and its surroundings. */
   readonly examine: () => Promise<readonly Finding[]>;
   readonly server: ServerSettings;
   readonly log: Log;

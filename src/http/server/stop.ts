@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
 import type { SseStreams } from "../stream/sse.ts";
 
-/** What is told at the end of the stop may take so long to be sent. */
+/** Time for the last responses to be sent at the end of a stop. */
 const lastWordsMs = 1000;
 
 /**

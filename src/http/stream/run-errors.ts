@@ -12,7 +12,7 @@ export function runFailed(run: string, error: RunError | undefined): ColloquyErr
   );
 }
 
-/** What a run says that waits for a provider, in place of the end that it will have. */
+/** Returns the error to report for a run that waits for its provider, as if it had ended. */
 export function outageOf({
   text,
   error,

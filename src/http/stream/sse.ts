@@ -90,7 +90,7 @@ export function createSseStreams({ mayStay, ...limits }: SseOptions = {}): SseSt
   const bounds = { ...defaultLimits, ...limits };
   const open = new Set<OpenStream>();
   const streamsOf = new Map<string, number>();
-  /** What to do at a stop, for each response that must not be waited for. */
+  /** Called at a stop, for each response that must not be waited for. */
   const stopCallbacks = new Map<ServerResponse, () => void>();
   let isStopped = false;
   const whenStopped = (raw: ServerResponse, callback: () => void) => {

@@ -8,7 +8,7 @@ export type RunWait = {
   readonly run: string;
   /** The open questions, as far as they are known. */
   readonly questions: readonly ItemOf<"question">[];
-  /** What the run itself says of its wait. */
+  /** The run's own text about its wait. */
   readonly reason: string;
   readonly text?: string;
 };

@@ -16,13 +16,13 @@ export type NewRun = {
   readonly caller: Caller;
   readonly definition: RunDefinition;
   readonly items: readonly (NewItem & { readonly run: string | null })[];
-  /** What the caller handed over for the time of the run, by name, sealed. */
+  /** Secrets that the caller passed for the duration of the run, by name, sealed. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
   readonly origin?: RunOrigin;
   /** Whose thread it is, if not the caller's: a room that the caller is a member of. */
   readonly ownerId?: string;
-  /** What it comes after, if not the newest item of its thread; null: the beginning. */
+  /** The item it follows, if not the newest of its thread; null: the beginning. */
   readonly after?: string | null;
   /** Absent: the thread exists. */
   readonly newThread: {

@@ -28,7 +28,7 @@ export type NewChildRun = {
   readonly caller: Caller;
   readonly content: MessageContent;
   readonly files?: readonly AttachedFile[];
-  /** What was said before, if it is to know. */
+  /** Earlier messages that the child is given. */
   readonly history?: readonly NewItem[];
 };
 
@@ -134,7 +134,7 @@ export function requestCallId(step: string, request: string): string {
 }
 const isAsked = "parent_call like '% asks %'";
 
-/** What the runs below one wait for; `retryMs`: until the first of them goes on by itself. */
+/** Why the runs below a run wait; `retryMs`: until the first of them continues by itself. */
 export type ChildrenWait = { readonly reason: WaitReason; readonly retryMs?: number };
 
 /**

@@ -16,7 +16,7 @@ export type RunEndAppend = AppendResult & {
 /**
  * Ends a run over whatever is still open in it or alive below it, within the caller's transaction. The run is locked by a
  * statement of its own, which is the fence, and makes what is read after it newer than any result that somebody brought.
- * Of a child run the root must be locked before.
+ * For a child run, the root must be locked first.
  */
 export async function endRun(
   query: Query,

@@ -30,7 +30,7 @@ export type LockedRun = {
   /** It waits, longer than it may, and does not go on by itself. */
   readonly late: boolean;
   readonly definition: RunDefinition;
-  /** Of a child run; locked too. */
+  /** The root of a child run, which is locked too. */
   readonly root: Omit<LockedRun, "root"> | undefined;
 };
 
@@ -75,8 +75,8 @@ export async function itemsOfRun(query: Query, runId: string): Promise<Item[]> {
 }
 
 /**
- * What stands of a run, and how, without what was said in it: of messages and results only their marks, since a long run would
- * be read whole while its row is locked.
+ * Reads a run's items without the bodies of messages and results, of which only marks are needed: otherwise a long run would be
+ * read whole while its row is locked.
  */
 export async function runOutline(query: Query, runId: string): Promise<readonly Item[]> {
   const marks = "jsonb_strip_nulls(jsonb_build_object('partial', body -> 'partial', 'outcome', body -> 'outcome'))";
@@ -88,7 +88,7 @@ export async function runOutline(query: Query, runId: string): Promise<readonly 
   return withoutWithdrawn(rows.map(toItem));
 }
 
-/** What asks and answers in a run and, if it is a root, in those below it. */
+/** Reads questions and decisions of a run and, for a root, of the runs below it. */
 export async function itemsOfTree(query: Query, runId: string): Promise<Item[]> {
   const rows = await query<ItemRow>(
     `select ${itemColumns} from items where kind in ('question', 'decision') and run_id in
@@ -109,7 +109,7 @@ export async function appendLocked(
   }: {
     /** Who wrote them; whoever the thread belongs to when absent. */
     readonly userId?: string;
-    /** What they come after; the newest item of the branch that is shown when absent. */
+    /** The item they follow; default: the newest of the shown branch. */
     readonly after?: string | undefined;
   } = {},
 ): Promise<Item[]> {
@@ -162,7 +162,7 @@ export function publishItems(runtime: Runtime, threadId: string, items: readonly
   runtime.deltas.touch(threadId);
 }
 
-/** The same for the end of a run, and of those below it. */
+/** Publishes the end of a run and of the runs below it. */
 export function publishEnd(runtime: Runtime, threadId: string, { items, below }: RunEndAppend): void {
   for (const child of below) publishItems(runtime, child.threadId, child.items);
   publishItems(runtime, threadId, items);

@@ -21,7 +21,7 @@ export async function placeInRoom(
   return { ownerId: room.ownerId, handle: room.handle };
 }
 
-/** By which name agents know who writes: in a room by the handle there; alone with a room's agents as the user. */
+/** Returns the name by which agents know the writer: in a room the handle there; alone with a room's agents, the user. */
 export function authorIn(
   agent: Pick<AgentDefinition, "room">,
   caller: Pick<Caller, "name">,

@@ -7,7 +7,7 @@ import { openQuestions } from "../log/questions.ts";
 import { clearWaitSql } from "../log/rows.ts";
 import { appendLocked, runOutline } from "./locked-run.ts";
 
-/** What was appended to a thread. */
+/** Items appended to a thread. */
 export type ReopenAppend = { readonly threadId: string; readonly items: readonly Item[] };
 
 export type EndedRun = {
@@ -20,7 +20,7 @@ export type EndedRun = {
 export type ReopenOptions = {
   /** Who wants it. */
   readonly by: { readonly userId: string; readonly name: string };
-  /** What comes after this in its thread is on another branch; absent: the thread has gone nowhere else. */
+  /** The item behind which the thread went on on another branch; absent: there is none. */
   readonly after?: string;
 };
 
@@ -39,7 +39,7 @@ export async function reopen(query: Query, run: EndedRun, { by, after }: ReopenO
     reopened.push(...(await reopen(query, child, { by })));
     await query(`update runs set status = 'queued', ${resetRunSql} where id = $1`, [child.id]);
   }
-  // What had begun may still be on its way: nobody asks or repeats before its time is over.
+  // A started write may still be on its way: nobody reconciles or repeats it before its timeout is over.
   await query(
     "update ledger set status = 'executing' where run_id = $1 and status = 'unknown' and until > now() and (step, call_index) in (select * from unnest($2::text[], $3::integer[]))",
     [run.id, cut.map(({ step }) => step), cut.map(({ index }) => index)],
@@ -59,7 +59,7 @@ export async function reopen(query: Query, run: EndedRun, { by, after }: ReopenO
   return [...reopened, { threadId: run.threadId, items: appended }];
 }
 
-/** What of a run that ended is to be as if it had only just begun. */
+/** SQL that resets an ended run's row to the state of a new one. */
 export const resetRunSql = `${clearWaitSql}, ended_at = null, error = null, handed_over = true, takeovers = 0, cancel_asked = false`;
 
 /** It has a place among the run's items only because the run ended. What a model has gone on from stands, unknown or not. */
@@ -67,7 +67,7 @@ function isCutOff(item: Item, { error }: EndedRun, lastStep: number): boolean {
   if (item.kind === "result")
     return item.body.outcome === "interrupted" || (item.body.outcome === "unknown" && item.seq > lastStep);
   if (item.kind !== "message" || item.step === null) return false;
-  // What was no answer in the format that is asked for is asked anew too.
+  // An answer without the requested format is asked for again too.
   return item.body.partial === true || (error?.code === "format_invalid" && /\/(draft|repair)$/.test(item.step));
 }
 
@@ -77,8 +77,8 @@ function withdrawalOf({ kind, step, index, attempt }: Item): NewItem {
 }
 
 /**
- * What it waited for when it ended. A call that must be allowed, and what a strategy must know, are asked about as before;
- * whatever else is still in doubt is asked anew, and whoever resumes a run at its limit lets it go on.
+ * Handles the questions that were open when the run ended. Approvals and a strategy's questions are asked again as before, other
+ * doubts are asked about newly, and resuming a run at its limit continues it.
  */
 function decisionOver({ id: question, index, body: { reason } }: ItemOf<"question">, by: string): NewItem[] {
   if (reason === "approval" || (reason === "question" && index === null)) return [];

@@ -29,17 +29,17 @@ export type TakenRun = {
   readonly retried: boolean;
 };
 
-/** What a take asks of the user that the run is for. */
+/** SQL columns of the user that the run works for. */
 export const userColumns = "users.disabled, users.role, permissions_of(users.id, users.role) as permissions";
 
-/** What a take returns of a run's row. */
+/** SQL columns that a take returns of the run's row. */
 export const takeColumns =
   "id, thread_id, user_id, root_run, epoch, caller, definition, takeovers, cancel_asked, steered";
 
 /** The first take is kept, and the newest of the others. */
 const mostTakes = 32;
 
-/** Of a run that is being taken: who took it and when, told in the very statement; `over`: from a process that had died over it. */
+/** SQL that records, in the taking statement itself, who took the run and when; `over`: from a process that died. */
 export function insertTakeSql(node: string): string {
   return `takes = (case when jsonb_array_length(takes) < ${mostTakes} then takes else takes - 1 end)
     || jsonb_build_array(jsonb_build_object('epoch', epoch + 1, 'node', ${node}::text, 'at', now(), 'over', not handed_over))`;
@@ -91,7 +91,7 @@ const atWork = `array (select c.id::text from runs c where c.root_run = r.id and
 
 /** Raises the epoch if the run still names this job; undefined: somebody else has it, or it has ended. Commits before the first read.
  * Throws Unavailable `database_locked` at once where somebody holds its row: whoever waited would keep a connection from others.
- * What its last owner was working on below it is that owner's no more, so that nothing reserved there is in anybody's way.
+ * Child runs that the last owner was working on are taken from it as well, and their reservations are released.
  * `steered` and the thread are of one snapshot: the updated row may know of a message that the thread does not show yet. */
 export async function takeRun(database: Database, node: string, job: Job): Promise<TakenRun | undefined> {
   const [row] = await database.query<TakenRow>(

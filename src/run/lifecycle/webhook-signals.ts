@@ -14,7 +14,7 @@ export type SignalOf = {
   readonly callback?: string | undefined;
 };
 
-/** What goes out to each hook that wants to hear of the event; written in the transaction of the event itself. */
+/** Makes the deliveries to each webhook that receives the event; written in the event's own transaction. */
 export function deliveriesOf(
   runtime: Pick<Runtime, "hooksFor">,
   { runId, threadId, agent, event, reason, error, callback }: SignalOf,

@@ -21,7 +21,7 @@ export type Reservation = {
   readonly cost?: number;
   /** The step whose calls these are. They are counted once, even if a later process runs the remaining ones. */
   readonly callsOf?: string;
-  /** What a step may cost, reserved from the account's budgets for a day or a month. */
+  /** Estimated spending of a step, reserved from the account's budgets for a day or a month. */
   readonly expected?: ReservedSpending;
 };
 

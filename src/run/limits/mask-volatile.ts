@@ -1,4 +1,4 @@
-/** Of a longer text the beginning and the end are looked at: what a command says of its outcome stands there. */
+/** Characters that are compared; of a longer text its beginning and end, where a command reports its outcome. */
 const mostLooked = 64_000;
 
 const masks: readonly (readonly [pattern: RegExp, instead: string])[] = [

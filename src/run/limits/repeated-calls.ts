@@ -6,7 +6,7 @@ import { callKey, isErased, isNested } from "../log/fold.ts";
 import { hashOfCall, limitReached } from "./limits.ts";
 import { maskVolatile } from "./mask-volatile.ts";
 
-/** Of one call without any other between, whatever it brings: somebody should look at what it waits for. */
+/** Repeats of one call without another in between, whatever they return: a person should look at what it waits for. */
 const mostInARow = 10;
 
 type RepeatedCallOptions = {
@@ -14,7 +14,7 @@ type RepeatedCallOptions = {
   readonly isRead: (name: string) => boolean;
 };
 
-/** What is known of a call that was made before. */
+/** History of a call that was made before. */
 type CallHistory = {
   outcome: string;
   /** How often it brought that outcome, with nothing changed between. */
@@ -75,7 +75,7 @@ function courseOf(items: readonly Item[], isRead: RepeatedCallOptions["isRead"])
       row = { hash: "", times: 0 };
     } else if (item.kind === "result") {
       const call = calls.get(callKey(item));
-      // What only says an earlier call again was not made.
+      // A duplicate of an earlier call was not made.
       if (!call || (item.body.outcome === "not-run" && !item.body.isError)) continue;
       const hash = hashOfCall(call);
       const outcome = `${hash} ${outcomeOf(item.body)}`;

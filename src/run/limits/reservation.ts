@@ -8,7 +8,7 @@ import type { ReservedRequest } from "../contract/reserved-step.ts";
 
 type CostOf = Runtime["costOf"];
 
-/** What a request may come to at most. */
+/** Estimates the maximum that a request may use. */
 export function expectedOf(
   model: Model,
   { input, maxTokens }: { readonly input: number; readonly maxTokens: number | undefined },
@@ -22,7 +22,7 @@ export function expectedOf(
   };
 }
 
-/** Of a chain nobody knows yet who serves: the dearest. */
+/** Returns the cost at the most expensive model of a fallback chain, since it is not known yet which one answers. */
 export function highestCost(
   model: Model,
   usage: { readonly inputTokens: number; readonly outputTokens: number },
@@ -32,8 +32,8 @@ export function highestCost(
 }
 
 /**
- * What a request came to, also one that broke off: its records say, or estimate, what was used; where there are none yet, what
- * was sent and what came of the answer are estimated. A request that was refused or brought nothing used nothing.
+ * Returns what a request used, also an interrupted one: from its records, or, while there are none, estimated from what was sent
+ * and received. A request that was refused or returned nothing used nothing.
  */
 export function actualSpending(
   answer: Pick<ModelAnswer, "records" | "usage" | "text" | "reasoning">,

@@ -18,14 +18,14 @@ export type RequestReservations = {
   /**
    * Reserves what a request may come to. Undefined, at once and without SQL: no budget is set. Throws `budget_reached` (429).
    */
-  begin(userId: string, model: Model, request: ModelRequest): Promise<ReservedRequest> | undefined;
+  begin(userId: string, model: Model, request: ModelRequest): Promise<RequestReservation> | undefined;
   /** A budget was set or removed here. */
   changed(): Promise<void>;
   close(): void;
 };
 
 /** A request to a model, with what was reserved for it. */
-export type ReservedRequest = {
+export type RequestReservation = {
   /** Whether a budget is nearly used up. */
   readonly isNear: boolean;
   /** Takes every record of the request. */
@@ -60,7 +60,7 @@ export function createRequestReservations({
   void look();
   const timer = runsJobs ? setInterval(() => void look(), lookEveryMs).unref() : undefined;
 
-  async function begin(userId: string, model: Model, request: ModelRequest): Promise<ReservedRequest> {
+  async function begin(userId: string, model: Model, request: ModelRequest): Promise<RequestReservation> {
     const input =
       request.messages.reduce((sum, { content }) => sum + estimate(content), 0) + schemaTokens(request.tools ?? []);
     const expected = expectedOf(model, { input, maxTokens: request.settings?.maxTokens }, costOf);

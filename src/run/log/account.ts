@@ -1,17 +1,17 @@
 import type { Item } from "../../protocol/threads/items.ts";
 import { callKey, isErased, isNested } from "./fold.ts";
 
-/** What strategies give as the answer of a model that gave none. */
+/** Answer that strategies give if the model gave none. */
 export const noAnswer = "[NO ANSWER]";
 
-/** Of what one call was given and brought. */
+/** Characters shown of one call's arguments and result. */
 const mostCharacters = 200;
 /** Calls that are told: the last ones, which say how it came out. */
 const mostCalls = 20;
 
 /**
- * What a run did, in a line for each call and how it came out: for whoever waits for a run that worked and said nothing.
- * Undefined: it did nothing either.
+ * Lists what a run did, one line per call with its outcome, for a caller whose run worked but gave no answer. Undefined: it made
+ * no calls.
  */
 export function accountOf(items: readonly Item[]): string | undefined {
   const results = new Map(

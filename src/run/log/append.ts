@@ -32,7 +32,7 @@ export type AppendExtras = {
   readonly settles?: { readonly reservation: string; readonly tokens: number; readonly cost: number };
   /** A step without an answer, since its model was unavailable: neither the step nor its time counts against the run's limits. */
   readonly uncounted?: { readonly ms: number };
-  /** What a step cost, counted against the account's budgets; its reservation is released. */
+  /** A step's actual spending, counted against the account's budgets; its reservation is released. */
   readonly spent?: ActualSpending;
   /** Throws LostRun if `steered` has changed, since a message still needs an answer. */
   readonly expectedSteered?: number;

@@ -7,8 +7,8 @@ const scheme = "upload:";
 type UserContent = Extract<ModelMessage, { role: "user" }>["content"];
 
 /**
- * What came with a message: its files, and that a picture is text of whoever made it. Of a message without any nothing is kept: an
- * index holds those that have some.
+ * Records a message's files, and that a picture is external content. Nothing is stored for a message without files: an index
+ * covers those that have some.
  */
 export function filesIn({
   files = [],
@@ -24,7 +24,7 @@ export function filesIn({
   };
 }
 
-/** What a model reads of a message with files: what was said, what is told of each file, and the images themselves. */
+/** Returns a message with files as the model reads it: the text, a note about each file, and the images. */
 export function contentWithFiles({ content, files = [] }: Pick<MessageBody, "content" | "files">): UserContent {
   if (files.length === 0) return content;
   const parts: ModelContentPart[] = typeof content === "string" ? [{ type: "text", text: content }] : [...content];
@@ -40,7 +40,7 @@ function withoutTags(about: string): string {
   return about.replaceAll(/<(\/?attached-file)/gi, "[$1");
 }
 
-/** Of one request, as text; base64 is a third more. What is older than that is told of and not shown. */
+/** Bytes of images per request, as base64 text (a third more than the file). Older images are mentioned, not shown. */
 const mostImageBytes = 30 * 1024 * 1024;
 
 /**

@@ -4,7 +4,7 @@ import type { ToolQuestion, ToolResult } from "../../protocol/agents/tools.ts";
 
 export type CallItem = ItemOf<"call">;
 
-/** What a call asks a person before it does anything. */
+/** Makes the item for a question that a call asks before it does anything. */
 export function questionItem(call: CallItem, { text, choices, schema, state }: ToolQuestion): NewItem {
   return {
     id: newId(),

@@ -8,15 +8,15 @@ import type { Source } from "../../protocol/knowledge/sources.ts";
 export type SourceText = (caller: Caller, source: Source) => Promise<string | undefined>;
 type ReadSource = (source: Source) => Promise<string | undefined>;
 
-/** Of one answer. */
+/** Citations per answer. */
 const mostCitations = 100;
 /** Characters that count as a quotation; fewer may be a name or an emphasis. */
 const [shortestQuote, longestQuote] = [12, 1000];
-/** Of a quotation that leaves something out; each part has at least the characters of a quotation. */
+/** Parts of a quotation with omissions; each part has at least a quotation's minimum length. */
 const mostParts = 10;
 /** Characters between two parts: what stands further apart is no quotation. */
 const longestGap = 2000;
-/** Of one answer; each is made comparable once. */
+/** Full texts compared per answer; each is normalised once. */
 const mostWholeTexts = 5;
 /** Characters that are made comparable before others have their turn. */
 const atOnce = 200_000;
@@ -27,8 +27,8 @@ const code = /```[\s\S]*?(?:```|$)|`[^`\n]+`/g;
 const quoteBefore = new RegExp(`[“"„«]([^“”"„«»]{${shortestQuote},${longestQuote}})[”"“»][\\s.,;:!?)*_]*$`);
 
 /**
- * What an answer cites of the sources that the run's results brought. A quotation before a mark is looked for in the source, first in
- * what the model was shown of it.
+ * Finds what an answer cites of the sources in the run's results. A quotation before a mark is searched for in the source, first in
+ * the part that the model was shown.
  */
 export async function citationsOf(
   text: string,

@@ -5,7 +5,7 @@ export function isErased(item: Item): boolean {
   return "erased" in item.body;
 }
 
-/** What the items of a run say has been done; a strategy looks at it and does what is missing. */
+/** State of a run, computed from its items. A strategy looks at it and does what is missing. */
 export type Fold = {
   readonly items: readonly Item[];
   /** Model answers so far. */
@@ -19,7 +19,7 @@ export type Fold = {
   readonly answer: ItemOf<"message"> | undefined;
 };
 
-/** What the model wrote in its strategy's own protocol; undefined: it wrote an answer. */
+/** Returns the text that the model wrote in its strategy's protocol; undefined: it wrote an answer. */
 export function protocolText({ body }: ItemOf<"message">): string | undefined {
   return body.protocolAt === undefined ? undefined : (body.reasoning ?? "").slice(body.protocolAt);
 }

@@ -19,7 +19,7 @@ type ThreadFeed = {
   usedAt: number;
 };
 
-/** What is kept in memory of each thread and of all threads together; the rest is read from the store. */
+/** Bounds of what is kept in memory, per thread and for all threads; the rest is read from the store. */
 export type FeedBounds = { readonly thread: RecentItemsOptions; readonly allBytes: number };
 
 const megabyte = 1024 * 1024;

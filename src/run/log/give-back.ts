@@ -1,4 +1,4 @@
-/** What comes in the place of reservations; its values are SQL. */
+/** Amounts that replace reservations; the values are SQL. */
 type UsedAmountsSql = { readonly [What in "steps" | "tokens" | "cost"]: string };
 
 const nothing: UsedAmountsSql = { steps: "0", tokens: "0", cost: "0" };
@@ -8,7 +8,7 @@ export function releaseReservationsSql(run: string, used = nothing): string {
   return giveBack(`jsonb_each(unsettled -> ${run}::text) u`, `unsettled - ${run}::text`, used);
 }
 
-/** The same of its whole tree, without some runs. */
+/** Releases the reservations of the whole tree, except those of some runs. */
 export function releaseTreeReservationsSql(but: string): string {
   return giveBack(
     `jsonb_each(unsettled) s, jsonb_each(s.value) u where s.key <> all (${but})`,
@@ -17,7 +17,7 @@ export function releaseTreeReservationsSql(but: string): string {
   );
 }
 
-/** The same of one reservation, unless that was done before. */
+/** Settles one reservation, unless it was settled before. */
 export function settleReservationSql(run: string, reservation: string, used: UsedAmountsSql): string {
   const place = `array[${run}::text, ${reservation}::text]`;
   return giveBack(`(values (unsettled #> ${place})) u (value)`, `unsettled #- ${place}`, used);

@@ -13,7 +13,7 @@ export type HistoryOptions = {
   readonly threadId: string;
   readonly runId: string;
   readonly leaf: string | null;
-  /** What a model holds; of a past without a summary some times as much is read, so that one can be made of it. */
+  /** The model's room. A past without a summary is read several times as far, so that one can be made of it. */
   readonly tokens: number;
 };
 
@@ -51,7 +51,7 @@ async function readBackwards(query: Query, { threadId, runId, leaf, tokens }: Hi
       // Items of others may stand among the run's own, so only its first says that all were seen.
       if (begun && seen > mostContexts * tokens) enough ??= branch.length;
     }
-    // What is left belongs to other branches, which may be long.
+    // The rest belongs to other branches, which may be long.
     known.clear();
     if (rows.length < page) break;
     before = rows.at(-1)!.seq;
@@ -82,7 +82,7 @@ export function branchOf(items: readonly Item[], leaf: string | null): readonly 
   return withoutWithdrawn(branch.reverse());
 }
 
-/** What a person wrote, even if it was erased. */
+/** Whether a person wrote the item, even if it was erased. */
 function isInput(item: Item): boolean {
   return item.kind === "message" && item.step === null && (isErased(item) || item.body.role === "user");
 }

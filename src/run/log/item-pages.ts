@@ -1,6 +1,6 @@
 import { itemColumns } from "./rows.ts";
 
-/** What one read of a thread brings at most, but for a single item that is larger. */
+/** Maximum of one read of a thread, except for a single larger item. */
 export const pageItems = 500;
 export const pageBytes = 4 * 1024 * 1024;
 

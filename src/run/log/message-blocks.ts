@@ -9,7 +9,7 @@ export type MessageBlock = {
   readonly messages: readonly ModelMessage[];
   readonly tokens: number;
   readonly run: string | null;
-  /** What a person said to a run. */
+  /** Whether it is a person's message to a run. */
   readonly input: boolean;
   /** Its place among the others: what was said while an answer was being written comes after it. */
   readonly at: number;
@@ -23,7 +23,7 @@ export function tokensOfBlocks(blocks: readonly MessageBlock[]): number {
   return blocks.reduce((sum, block) => sum + block.tokens, 0);
 }
 
-/** Of messages as they are told, with the calls in them. */
+/** Estimates the tokens of messages, including their calls. */
 export function tokensOfTold(messages: readonly ModelMessage[]): number {
   const ofCalls = (message: ModelMessage) =>
     message.role === "assistant"
@@ -87,7 +87,7 @@ function answerBlock(
     arguments: call.body.arguments,
   }));
   const { reasoning: thought, protocolAt, opaque } = message?.body ?? {};
-  // What it wrote in its strategy's protocol was for the strategy alone.
+  // Text in the strategy's protocol was for the strategy only.
   const reasoning = thought?.slice(0, protocolAt) || undefined;
   const messages: ModelMessage[] = [
     {

@@ -66,7 +66,7 @@ export async function appendThroughOutage(
       return await append(query, owner, items, extras);
     } catch (error) {
       if (isDatabaseFault(error)) throw error;
-      // What refuses this try may be the earlier one, which came in between.
+      // This attempt may be refused because an earlier one was committed in between.
       const late = await findAppended(query, owner, items);
       if (late) return late;
       throw error;
@@ -74,7 +74,7 @@ export async function appendThroughOutage(
   });
 }
 
-/** What an earlier try of the same items has written: all of them or none. */
+/** Finds the items if an earlier attempt has written them: all or none. */
 async function findAppended(
   query: Query,
   owner: RunOwner,

@@ -15,7 +15,7 @@ export function questionOn(
   );
 }
 
-/** What a person decided on it; undefined: not asked, or not answered. */
+/** Returns a person's decision on the call; undefined: not asked, or not answered. */
 export function decisionOn(
   items: readonly Item[],
   call: CallItem,
@@ -27,7 +27,7 @@ export function decisionOn(
   )?.body;
 }
 
-/** What people answered to the questions of a call itself, oldest first; nothing from before somebody said "retry". */
+/** Returns the answers to questions that the call itself asked, oldest first, since the last "retry". */
 export function answersTo(items: readonly Item[], call: CallItem): ToolAnswer[] {
   const doubt =
     decisionOn(items, call, "unknown")?.decision === "retry" ? questionOn(items, call, "unknown") : undefined;

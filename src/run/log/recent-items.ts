@@ -3,7 +3,7 @@ import type { Item } from "../../protocol/threads/items.ts";
 /** The newest items of a thread, without a gap; the first one's seq is `base + 1`. */
 export type KeptItems = {
   items: Item[];
-  /** Of each item. */
+  /** Size of each item. */
   sizes: number[];
   base: number;
   bytes: number;

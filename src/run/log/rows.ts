@@ -97,13 +97,13 @@ export function startedWithKeySql(parameter: string, caller: string): string {
   return `(${parameter}::text is null or ${caller} ->> 'key' = ${parameter}::text)`;
 }
 
-/** Of a run: somebody works on it or is to, now or when it has waited long enough; so a job stands for its root. */
+/** SQL condition: the run is worked on or will be, now or after a wait, so there is a job for its root. */
 export const hasWork = "(status in ('queued', 'running') or (status = 'waiting' and retry_at is not null))";
 
 /** For an update of a run that waited. */
 export const clearWaitSql = "wait_reason = null, wait_until = null, retry_at = null";
 
-/** Of a call `c`: it has no result, or none that stands. */
+/** SQL condition: the call `c` has no result, or only a withdrawn one. */
 export const isOpen = `not exists (select from items r where r.kind = 'result' and r.run_id = c.run_id and r.step = c.step and r.call_index = c.call_index
   and not exists (select from items w where w.kind = 'state' and w.run_id = r.run_id and w.step = r.step and w.call_index = r.call_index and w.seq > r.seq))`;
 
@@ -133,7 +133,7 @@ export type ItemPosition = {
   readonly time: string;
 };
 
-/** What new items become at their place; the same as reading them back. */
+/** Turns new items into stored ones at their position, as if they were read back. */
 export function placeItems(items: readonly (NewItem & { readonly run: string | null })[], place: ItemPosition): Item[] {
   return items.map(
     (item, at) =>

@@ -24,7 +24,7 @@ export type ModelQuery = {
   readonly request: ModelRequest;
   /** The text is not an answer but the strategy's own protocol. */
   readonly asProtocol?: boolean;
-  /** What followers see while it arrives; default: all. */
+  /** Which parts followers see while the answer arrives; default: all. */
   readonly tells?: "all" | "thoughts" | "nothing";
   /** The step in which a partial answer is kept if the run ends meanwhile; default: its own. */
   readonly keptIn?: string;
@@ -104,7 +104,7 @@ export async function reserveFor(
 
 type ModelReply = { readonly answer: ModelAnswer; readonly reserved: ReservedStep };
 
-/** What else the commit of an answer settles, of one that broke off too: the call log, and what was used instead of what was reserved. */
+/** Changes to commit with an answer, also an interrupted one: the call log, and actual usage instead of the reservation. */
 export function settlement(work: RunWork, { answer, reserved }: ModelReply): AppendExtras {
   const spent = actualSpending(answer, reserved, work.runtime.costOf);
   return {
@@ -114,7 +114,7 @@ export function settlement(work: RunWork, { answer, reserved }: ModelReply): App
   };
 }
 
-/** The same, and no live text of the step any more: what there is of it is an item. */
+/** Like `settlement`, and also deletes the step's live text, which an item replaces. */
 export function settledStep(work: RunWork, key: string, asked: ModelReply): AppendExtras {
   const isLive = work.runtime.deltas.settle(work.owner.runId, key);
   return { ...settlement(work, asked), ...(isLive ? { deltasOf: key } : {}) };

@@ -12,7 +12,7 @@ import { commit, mergeSteeredMessages } from "./commit.ts";
 
 /** How often a step is asked again with less, after a provider said that it was too much. */
 const mostTries = 6;
-/** Of a window that was too large after all, though the provider says that it is as large: it counts tokens in another way. */
+/** Share of a model's context window to try next after the provider refused a prompt as too long: it counts tokens differently. */
 const nextWindow = 0.75;
 
 export type FittedReply = {
@@ -44,7 +44,7 @@ export async function askWithinWindow(
   }
   let requested = requestOf(work, model, options);
   const reserved = await reserveFor(work, model, requested.request);
-  // What a person said meanwhile belongs into this prompt.
+  // Messages that arrived meanwhile belong into this prompt.
   if (await mergeSteeredMessages(work, reserved.steered)) requested = requestOf(work, model, options);
   const seen = work.branch.at(-1)?.seq;
   const tooLong: PricedCall[] = [];

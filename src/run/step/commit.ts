@@ -30,7 +30,7 @@ export async function commit(work: RunWork, given: readonly NewItem[], extras: A
   if (extras.end) work.left = "ended";
 }
 
-/** What was committed is known to the work, and told to whoever follows. */
+/** Adds committed items to the work, and publishes them to followers. */
 export function addCommitted(work: RunWork, items: readonly Item[]): void {
   if (items.length === 0) return;
   const { feeds, deltas } = work.runtime;
@@ -85,7 +85,7 @@ export async function noteProgress(work: RunWork): Promise<void> {
   await work.progressed?.();
 }
 
-/** What the world outside is told; it hears of roots only. */
+/** Returns webhook deliveries for an event of a root run; none for child runs. */
 export function signalsOf(
   { runtime, taken, job }: RunWork,
   event: RunSignal,

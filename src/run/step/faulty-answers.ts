@@ -30,7 +30,7 @@ function withoutFence(text: string): string {
   return isFenced ? text.slice(begin.length, -3).trim() : text;
 }
 
-/** What is right, or can't be told, stays as it was written. */
+/** Repairs arguments with a known fault. Correct or unclear ones stay as written. */
 function mendedArguments(text: string): string {
   const value = strictJson(text);
   if (isObject(value)) return text;
@@ -64,7 +64,7 @@ function isEmptyProtocol(item: ItemOf<"message">): boolean {
   return isWordless(item) && protocolText(item)?.trim() === "";
 }
 
-/** What the model is told after an answer without a word. */
+/** Tells the model that its answer was empty. */
 export const emptyAnswerReminder: readonly ModelMessage[] = [
   {
     role: "user",
@@ -78,7 +78,7 @@ export function hasWorked(items: readonly Item[]): boolean {
   return items.some((item) => item.kind === "result" && !isNested(item) && !item.body.isError);
 }
 
-/** What the person reads where the model says nothing after its work. Throws where nothing was done either. */
+/** Returns the text that replaces an empty answer after some work. Throws if nothing was done either. */
 export function emptyAnswerNotice(answer: ModelAnswer, items: readonly Item[]): string {
   if (hasWorked(items)) return "The model ended its work without a word about it. What it did stands above.";
   const why =

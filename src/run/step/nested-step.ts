@@ -14,7 +14,7 @@ export type NestedRequest = Omit<StepRequest, "model"> & {
   readonly model?: Model;
   /** Filled while it comes. */
   readonly answer?: ModelAnswer;
-  /** What follows from the answer, committed together with it. */
+  /** Further items, committed together with the answer. */
   readonly outcome?: () => readonly NewItem[];
   /** Stops it before the run's own signal does. */
   readonly stop?: AbortSignal;

@@ -11,7 +11,7 @@ const passing = ["rate-limit", "overloaded", "unreachable", "timeout", "cut", "s
 /** Another attempt may well bring what this one did not. */
 export function isTransient(error: unknown): error is ModelError {
   if (!(error instanceof ModelError)) return false;
-  // What is no answer of a model server at all comes from what stands in its place for a while.
+  // A response that is not a model server's comes from something that temporarily stands in for it.
   return (error.retryable || error.kind === "garbage") && (passing as readonly string[]).includes(error.kind);
 }
 
@@ -21,7 +21,7 @@ export function isOutage(error: unknown): error is ColloquyError {
   return error instanceof ColloquyError && ["model_not_found", "model_unavailable"].includes(error.code);
 }
 
-/** Of one step, before its run waits or ends. */
+/** Long attempts of one step before its run waits or ends. */
 const mostLong = 2;
 
 export type FailedAttempt = {
@@ -79,7 +79,7 @@ const providerNames: Readonly<Record<string, string>> = {
   openai: "The model server",
 };
 
-/** What is the matter, of the step that failed last. */
+/** Describes the outage of the step that failed last. */
 export function outageOf(work: RunWork, error: ColloquyError, repeats: boolean): Outage {
   const { host, model: name, provider: kind = "" } = (error instanceof ModelError ? error.server : undefined) ?? {};
   const provider = host?.endsWith("api.openai.com") ? "OpenAI" : providerNames[kind];
@@ -112,7 +112,7 @@ export function outageText({ model, name = model, provider, host, code }: Omit<O
   return `${who} ${faults[code] ?? "is not there"}`;
 }
 
-/** What followers are told of an attempt that failed. */
+/** Describes a failed attempt to followers. */
 export function retryOf(work: RunWork, error: ModelError, afterMs: number): Retry {
   const { repeats: _, ...outage } = outageOf(work, error, true);
   return {

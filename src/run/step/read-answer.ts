@@ -177,7 +177,7 @@ export function answerItems(answer: ModelAnswer, place: AnswerPlace, { isClient,
   return items;
 }
 
-/** What was written before the stream broke off, so that nobody's text is lost. */
+/** Makes an item of the text that arrived before the stream was interrupted. */
 export function partialItem(answer: ModelAnswer, place: AnswerPlace): NewItem | undefined {
   if (!answer.text && !answer.reasoning) return undefined;
   const { attempt } = answer;

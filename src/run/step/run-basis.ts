@@ -11,7 +11,7 @@ import { searchName, searchTool, foundTools } from "../../tools/core/search-tool
 import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import { isErased } from "../log/fold.ts";
 
-/** What a strategy may know of its run: all of it was fixed at the start, but for the tools that it has found since. */
+/** Returns what a strategy knows of its run. Everything was fixed at the start, except tools that were found since. */
 export function basisIn(work: RunWork): RunBasis {
   return (work.basis ??= basisOf(work));
 }
@@ -36,7 +36,7 @@ function basisOf(work: RunWork): RunBasis {
   };
 }
 
-/** Of a model that is gone, or has no key, a step will say so. */
+/** Returns the agent's room for a prompt. A missing model, or one without a key, is reported later by a step. */
 function roomOf({ runtime: { models } }: RunWork, agent: AgentDefinition): number {
   try {
     return windowOf(models.get(agent.model), agent);
@@ -52,7 +52,7 @@ function inputOf(items: readonly Item[]): string {
   return "";
 }
 
-/** Of a window, what tools may fill before they are searched for instead, */
+/** Share of a context window that tools may fill before they must be searched for, */
 const mostOfWindow = 0.4;
 /** and those that are offered all the same. */
 const offeredOfWindow = 0.2;
@@ -75,7 +75,7 @@ export function offeredTools(
   if (schemaTokens(all) <= window * mostOfWindow) return { tools: all, deferred: [] };
   const found = foundAmong(new Set(definition.tools.map(({ name }) => name)), work.items);
   const wanted = new Set([...found.map(({ name }) => name), ...calledIn(work.items)]);
-  // What the registry does not have is the run's own, such as handing work on, and can't be searched for.
+  // Tools that are not in the registry are the run's own, such as delegation, and can't be searched for.
   const isFixed = ({ name }: ToolSchema) => work.runtime.tools.get(name) === undefined;
   const rank = (tool: ToolSchema) =>
     isFixed(tool) ? 0 : wanted.has(tool.name) ? 1 : definition.agent.tools.includes(tool.name) ? 2 : 3;
@@ -103,7 +103,7 @@ function calledIn(items: readonly Item[]): string[] {
 /** That are offered at once: the last ones. */
 const mostFound = 40;
 
-/** What searches among these items found of the tools that the run is not offered by itself. */
+/** Returns the deferred tools that searches among these items found. */
 function foundIn({ deferred }: RunDefinition, items: readonly Item[]): readonly ToolSchema[] {
   return deferred ? foundAmong(new Set(deferred), items) : [];
 }

@@ -79,7 +79,7 @@ export async function runStep(work: RunWork, key: string, options: StepOptions =
   });
   const items = [...notices, ...said];
   if (!isLast) return commit(work, items, extras);
-  // Of a room's turn it is a pass, and who delegated is told what was done.
+  // In a room an empty answer is a pass; a delegating run is told what was done instead.
   const mayBeSilent = options.voice !== undefined || !work.job;
   const isFiltered = answer.finish === "filter";
   // Why there are no words is told by each protocol in its own way, beside what was done.
@@ -114,7 +114,7 @@ export async function say(work: RunWork, key: string, text: string, { final, as 
   if (format && !isAnswer) await repairAnswer(work, key, { format, as: agent, instructions: "" });
 }
 
-/** What a model wrote that is no answer in the format which is asked for; nested, so that no prompt and no client sees it as one. */
+/** Key of the nested step that keeps a model's text which does not have the requested format, hidden from prompts and clients. */
 const draftOf = (key: string) => `${key}/draft`;
 const repairOf = (key: string) => `${key}/repair`;
 
@@ -143,7 +143,7 @@ async function repairAnswer(work: RunWork, key: string, { format, ...answerer }:
     await commit(work, answerItems(whole, { ...place, step: repairOf(key) }, { isClient: () => false }), extras);
     throw formatInvalid(formatted.problems);
   }
-  // Of the thoughts those stay that were told.
+  // Only the thoughts that were streamed are kept.
   const { reasoning = "", protocolAt } = draft;
   const items = answerItems({ ...whole, text: formatted.text, reasoning, protocolAt }, place, {
     isClient: () => false,
@@ -177,7 +177,7 @@ export async function record(work: RunWork, key: string, note: Note): Promise<vo
 
 type PassPlace = { readonly place: AnswerPlace; readonly extras: AppendExtras };
 
-/** What it wrote is recorded, but is no part of the conversation. */
+/** Records what the agent wrote before it passed, outside of the conversation. */
 async function commitPass(work: RunWork, answer: ModelAnswer, { place, extras }: PassPlace): Promise<void> {
   const written = answerItems(answer, { ...place, step: draftOf(place.step) }, { isClient: () => false });
   const pass: NewItem = { id: newId(), kind: "state", author: place.author, body: { type: "pass" } };

@@ -53,7 +53,7 @@ function windowFor(work: RunWork, model: Model, { window, as }: RequestOptions):
   return window ?? windowOf(model, as ?? work.taken.definition.agent);
 }
 
-/** What a prompt of the thread is made with. */
+/** Options for building a prompt of the thread. */
 export function promptOf(work: RunWork, model: Model, options: RequestOptions): PromptOptions {
   const { definition } = work.taken;
   const window = windowFor(work, model, options);
@@ -76,7 +76,7 @@ export function promptOf(work: RunWork, model: Model, options: RequestOptions): 
   };
 }
 
-/** What is left of the window, beside instructions and conversation. */
+/** Describes what fills the context window besides instructions and conversation. */
 function takenText(
   { id }: Model,
   { window, answer, offered }: { window: number; answer: number; offered: readonly ToolSchema[] },

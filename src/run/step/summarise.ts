@@ -16,7 +16,7 @@ import { visibleText } from "../text/visible-text.ts";
 import type { RunWork } from "./work.ts";
 import { commit } from "./commit.ts";
 
-/** Of the room that instructions and input leave: a past that takes more is summarised, */
+/** Share of the room that instructions and input leave: a longer past is summarised, */
 const full = 0.7;
 /** and its newest part stays as it was said, as far as it takes no more than this. */
 const kept = 0.3;
@@ -87,7 +87,7 @@ type SummaryPlan = {
 function planSummary(work: RunWork, { window, answer, prompt }: SummariseOptions): SummaryPlan | undefined {
   const branch = work.branch;
   const { system, summary, past, own } = conversationOf(branch, prompt);
-  // What the run itself has done meanwhile is in the way of this run only, so it does not count.
+  // The run's own work takes room in this run only, so it does not count.
   const room = prompt.tokens - estimate(system) - tokensOfBlocks(own.filter(isPersons));
   const before = summary ? [`Summary of what came before:\n${summary.body.content}`] : [];
   const left = full * room - before.reduce((sum, text) => sum + estimate(text), 0);
@@ -148,7 +148,7 @@ async function summarise(
 ): Promise<void> {
   const key = `summary/${new Set(work.items.flatMap(({ step }) => (step?.startsWith("summary/") ? [step] : []))).size + 1}`;
   const { log, prompts } = work.runtime;
-  // Of now, unlike a strategy's: it changes nothing of how the run goes on.
+  // Read now, unlike a strategy's prompts, which are fixed at the start: it does not change how the run continues.
   const content = fillPrompt(prompts.get("summarise"), {
     conversation: plan.source,
     words: String(Math.floor(plan.most * wordsPerToken)),

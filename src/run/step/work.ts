@@ -8,56 +8,56 @@ import type { ModelAnswer } from "../contract/answer.ts";
 import type { TakenRun } from "../lifecycle/take-run.ts";
 import type { RunBasis } from "../contract/turn.ts";
 
-/** What becomes true together with a wait. */
+/** Changes that are committed together with a wait. */
 export type WaitExtras = {
   readonly items?: readonly NewItem[];
-  /** Why, as it would stand in its end. */
+  /** The error that led to the wait, in the form of a run's end. */
   readonly error?: RunEnd["error"];
-  /** In so long it goes on by itself. */
+  /** Continues by itself after this long. */
   readonly retryMs?: number | undefined;
-  /** Instead of how long such a wait may be. */
+  /** Replaces the usual maximum of such a wait. */
   readonly maxMs?: number;
 } & Pick<AppendExtras, "ledger" | "modelCalls" | "settles" | "spent" | "deltasOf" | "uncounted">;
 
-/** What the work on a run is given once, and keeps. */
+/** Fixed for the whole work on a run. */
 export type WorkOptions = {
   readonly runtime: Runtime;
   readonly taken: TakenRun;
-  /** A child run has none. */
+  /** Undefined for a child run. */
   readonly job: Job | undefined;
-  /** Of a child: under whose epoch it works, and its own children are taken. */
+  /** For a child: the root under whose epoch it works and takes its own children. */
   readonly root?: Pick<RunOwner, "runId" | "epoch">;
-  /** Until the child ends, waits, or can't go on here. */
+  /** Works on a child until it ends, waits, or can't continue here. */
   readonly workOnChild: (work: RunWork, child: TakenRun) => Promise<void>;
-  /** Tells the runs above that there was progress, so that they are not taken for what kills processes. */
+  /** Reports progress to the runs above, so that they are not suspected of killing processes. */
   readonly progressed?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal;
   /** Fires the signal. */
   readonly stop: (reason: StopReason) => void;
 };
 
-/** One run in this process, from its take to its end, wait or loss. What changes of it, changes with what is committed. */
+/** One run in this process, from its take to its end, wait or loss. Its fields follow what is committed. */
 export type RunWork = WorkOptions & {
   readonly owner: RunOwner;
-  /** Of a root run itself. */
+  /** The root run; for a root, the run itself. */
   readonly root: Pick<RunOwner, "runId" | "epoch">;
   /** The run's own items. */
   items: Item[];
   /** The branch of the thread that a prompt is made of. */
   readonly branch: Item[];
-  /** Ended or waiting: committed, nothing is left to do here. */
+  /** Set once the run's end or wait is committed: nothing is left to do here. */
   left: "ended" | "waiting" | undefined;
   /** Messages of the thread that wait for this run's end. */
   pending: number;
-  /** How many messages that were said while it ran are in `items`. */
+  /** How many messages that arrived during the run are in `items`. */
   steered: number;
-  /** Processes died over it, and nothing was done since. */
+  /** Whether processes died while working on it, with no progress since. */
   isSuspect: boolean;
-  /** The step that is being read; what there is of it is kept if the run ends over it. */
+  /** The step whose answer is being read; its partial text is kept if the run ends meanwhile. */
   current: { readonly key: string; readonly answer: ModelAnswer; readonly reserved: ReservedStep } | undefined;
-  /** The name of the model that was looked for last. */
+  /** The model name that was looked up last. */
   asked: string | undefined;
-  /** Made of the items when somebody asks; undefined again when they change. */
+  /** Computed from the items on demand, and cleared when they change. */
   fold: Fold | undefined;
   basis: RunBasis | undefined;
 };
@@ -83,7 +83,7 @@ export function createWork(options: WorkOptions, history: readonly Item[]): RunW
   };
 }
 
-/** What there is to do, by the run's items. */
+/** Returns what is done and what is open, from the run's items. */
 export function foldIn(work: RunWork): Fold {
   return (work.fold ??= foldOf(work.items));
 }

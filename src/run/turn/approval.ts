@@ -15,7 +15,7 @@ export type ApprovalQuestion = {
   readonly agent: ApprovalRules;
   readonly policy: ApprovalPolicy;
   readonly userName: string;
-  /** What the tool's code would run in. */
+  /** The sandbox that the tool's code would run in. */
   readonly sandbox?: SandboxInfo | undefined;
 };
 
@@ -31,8 +31,8 @@ export function verdictOf({ tool, agent, policy, userName, sandbox }: ApprovalQu
 }
 
 /**
- * What people say of a tool once its run has read text that others wrote, which may want something of the model; undefined:
- * nothing, so that it matters whom the call tells something.
+ * Returns the configured verdict on a tool once its run has read external content. Undefined: nothing is configured, so it
+ * depends on the call's receivers.
  */
 export function decisionAfterUntrusted({
   tool,

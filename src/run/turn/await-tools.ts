@@ -11,8 +11,8 @@ import { commit } from "../step/commit.ts";
 const awaitedCode = "tools_awaited";
 
 /**
- * Of a run that began while servers had not told their tools: waits for them, and keeps what they tell as if it had begun
- * then. Resolves to the run as it is from now on; undefined: it waits for none.
+ * Waits for servers that had not listed their tools when the run started, and stores the lists as if the run had started then.
+ * Resolves to the run as it is from now on; undefined: it waits for none.
  */
 export async function awaitTools(work: RunWork): Promise<TakenRun | undefined> {
   const { taken, runtime, signal } = work;
@@ -34,7 +34,7 @@ export async function awaitTools(work: RunWork): Promise<TakenRun | undefined> {
   return { ...taken, definition };
 }
 
-/** The same run with the tools that there are now. */
+/** Returns the definition with the tools that exist now. */
 function withTools({ runtime, taken }: RunWork, before: RunDefinition): RunDefinition {
   const { agent, options, limits, path } = before;
   const now = defineRun(runtime, taken.caller, { agent, options, ...(path ? { within: { limits, path } } : {}) });

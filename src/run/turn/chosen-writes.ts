@@ -11,8 +11,8 @@ const chosenSchema = z.strictObject({
 });
 
 /**
- * What a person made of a plan: those of its writes that they kept, with arguments as they changed them, in the plan's
- * order. Nothing may name what was left out. Throws InvalidInput. Without a choice it is the whole plan.
+ * Applies a person's choice to a plan: returns the writes that they kept, with their edited arguments, in the plan's order.
+ * Nothing may name what was left out. Throws InvalidInput. Without a choice it is the whole plan.
  */
 export function chosenWrites(
   planned: readonly PlannedWrite[],
@@ -40,7 +40,7 @@ export function chosenWrites(
   return chosen;
 }
 
-/** What stands for something that the plan makes. */
+/** Finds placeholders for objects that the plan creates. */
 export function namesIn(value: unknown): readonly string[] {
   if (typeof value === "string") return /^new:\d+$/.test(value) ? [value] : [];
   return typeof value === "object" && value !== null ? [...new Set(Object.values(value).flatMap(namesIn))] : [];

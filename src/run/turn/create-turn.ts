@@ -12,7 +12,7 @@ import { runCalls } from "./run-calls.ts";
 import { delegateName } from "./team.ts";
 import { wait } from "./wait.ts";
 
-/** What a strategy works with: its only ways to a model, a tool, a person and the store. */
+/** Creates what a strategy works with: its only access to models, tools, people and the store. */
 export function createTurn(work: RunWork): Turn {
   const { agent } = work.taken.definition;
   let room: RoomTurns | undefined;

@@ -10,7 +10,7 @@ import { delegateName, delegateTool, teamOf } from "./team.ts";
 export type RunRequest = {
   readonly agent: AgentDefinition;
   readonly options: RunOptions;
-  /** Of a delegated run: its root's limits stand over its own. */
+  /** For a delegated run: its root's limits, which override its own. */
   readonly within?: { readonly limits: Limits; readonly path: readonly DelegationKey[] } & Pick<
     RunDefinition,
     "onOutage" | "held" | "unattended"

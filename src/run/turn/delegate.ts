@@ -17,7 +17,7 @@ import { isUntrusted, sourcesIn } from "./untrusted.ts";
 import type { RunWork } from "../step/work.ts";
 import { basisIn } from "../step/run-basis.ts";
 
-/** Of the conversation that is handed over. */
+/** Characters of the conversation that are handed over. */
 const mostHistoryCharacters = 100_000;
 
 /** Whose changes a result tells. */
@@ -98,7 +98,7 @@ async function outcomeOf(query: Query, child: ChildRunState): Promise<ToolResult
   return { content, isError: true, data, ...mark };
 }
 
-/** What was said in a conversation, as far back as is worth telling. */
+/** Returns a conversation's messages, as far back as fits. */
 function saidIn(branch: readonly Item[]): NewItem[] {
   let characters = 0;
   const said = branch.filter((item): item is ItemOf<"message"> => item.kind === "message" && !isErased(item));
@@ -121,7 +121,7 @@ function answerIn(items: readonly Item[]): string {
 type DelegationSlots = { active: number; readonly waiting: (() => void)[] };
 const turns = new WeakMap<RunWork, DelegationSlots>();
 
-/** Of each run by itself: a child that waits for its own children must not keep them from their turn. */
+/** Takes a turn among the run's own children only: a child that waits for its children must not block them. */
 async function turnOf<Value>(work: RunWork, body: () => Promise<Value>): Promise<Value> {
   const own = turns.get(work) ?? { active: 0, waiting: [] };
   turns.set(work, own);

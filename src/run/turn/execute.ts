@@ -83,7 +83,7 @@ async function workOn(runtime: Runtime, taken: TakenRun, { job, parent }: JobOrP
   const control = new AbortController();
   let stopped: StopReason | undefined;
   const stop = (reason: StopReason) => {
-    // What a person says counts for more than the clock.
+    // A person's cancel takes precedence over the deadline.
     if (stopped === undefined || (stopped === "deadline" && reason === "cancelled")) stopped = reason;
     control.abort(new Error(reason));
   };
@@ -100,7 +100,7 @@ async function workOn(runtime: Runtime, taken: TakenRun, { job, parent }: JobOrP
   const letGo = runtime.feeds.hold(threadId, taken.nextSeq - 1);
   try {
     const poison = taken.takeovers >= mostTakeovers;
-    // What killed its owners may be what they read.
+    // Reading the history may be what killed the earlier owners.
     const history = poison ? [] : await historyOf(runtime, taken);
     const workOf = (of: TakenRun, branch: readonly Item[]) =>
       createWork(
@@ -240,27 +240,27 @@ async function pausedAtLimit(work: RunWork, error: unknown): Promise<boolean> {
   const limit = limitOf(error);
   if (!limit || work.taken.definition.limits.onLimit === "stop") return false;
   const text = messageOf(error);
-  // What was half written is told anew; what it cost is not forgotten.
+  // The partial answer is discarded and will be written again, but its cost is counted.
   const cut = work.current;
   const question: NewItem = {
     id: newId(),
     kind: "question",
     body: { reason: "limit", limit, text, ...askedIn(error) },
   };
-  // What it waited for before is no longer what holds it up.
+  // The reason for its earlier wait no longer holds it up.
   const outage = openOutage(work);
   const items = [...(outage ? [supersededQuestion(outage.id)] : []), question];
   return wait(work, "limit", text, { items, ...(cut && settlement(work, cut)) });
 }
 
-/** What an account's budget must allow before the run can go on. */
+/** Returns the amount that the account's budget must allow before the run can continue, as the question's state. */
 function askedIn(error: unknown): { readonly state?: unknown } {
   if (!(error instanceof BudgetExceeded)) return {};
   const { tokens, cost } = error.expected;
   return { state: { tokens, cost } };
 }
 
-/** Of this fetch only: if somebody else has fetched the job since, or it is settled, this does nothing. */
+/** Settles a job as this process fetched it: does nothing if another process fetched it since, or it is settled. */
 async function settleLost(runtime: Runtime, job: Job | undefined): Promise<void> {
   if (job) await runtime.engine.complete(job);
 }

@@ -5,7 +5,7 @@ import { rememberForWrite } from "./ledger.ts";
 
 /** How often what a command prints is written down while it works; one that ends sooner costs nothing. */
 const everyMs = 1000;
-/** Of its end, which says how far it came. */
+/** Characters kept of the output's end, which shows how far the command came. */
 const mostCharacters = 8000;
 
 export type KeptOutput = {
@@ -14,7 +14,7 @@ export type KeptOutput = {
   end(): void;
   /** It was broken off: writes down what has come since. */
   broken(): Promise<void>;
-  /** What has come so far. */
+  /** Returns the output so far. */
   text(): string;
 };
 

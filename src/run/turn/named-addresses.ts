@@ -11,7 +11,7 @@ export type AddressMentions = {
   readonly isLinked: boolean;
 };
 
-/** What the person for whom the tree works has written in its first thread; $1 its root, $2 the person. */
+/** SQL condition: messages that the person the tree works for wrote in its first thread; $1 its root, $2 the person. */
 const ofPerson = `thread_id = (select thread_id from runs where id = $1) and kind = 'message' and body ->> 'role' = 'user'
    and not exists (select from rooms join room_people on room_people.thread_id = rooms.thread_id and room_people.user_id = $2
      where rooms.thread_id = items.thread_id and items.author is distinct from room_people.handle)`;

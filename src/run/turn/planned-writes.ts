@@ -17,7 +17,7 @@ export function questionOf(writes: readonly PlannedWrite[]): string {
   return `${asking}${writes.length}`;
 }
 
-/** Of a dry run: the question is whether the plan shall be done. */
+/** Whether this is a dry run's question about its plan. */
 export function asksAboutPlan({ options }: RunDefinition, { step, body }: ItemOf<"question">): boolean {
   return options.dryRun === true && body.reason === "question" && step?.startsWith(asking) === true;
 }
@@ -27,7 +27,7 @@ export function stepOf({ id }: PlannedWrite): string {
   return doing + id;
 }
 
-/** Of a dry run: the call is one that a person has allowed together with all the others. */
+/** Whether the call belongs to a dry run's plan that a person has allowed. */
 export function isAllowedByPlan({ options }: RunDefinition, call: CallItem): boolean {
   return options.dryRun === true && call.step?.startsWith(doing) === true;
 }
@@ -37,7 +37,7 @@ export function isOnlyPlanned(definition: RunDefinition, call: CallItem, tool: T
   return definition.options.dryRun === true && tool.effect === "write" && !isAllowedByPlan(definition, call);
 }
 
-/** What its model is told of a write that goes into the plan; later ones may name what it will make. */
+/** Result for a write that goes into the plan; later writes may refer to what it will create. */
 export function planCall(items: readonly Item[], call: CallItem, isWrite: (tool: string) => boolean): ToolResult {
   const given = argumentsOf(call);
   const known = new Set(plannedWrites(items).map(({ id }) => id));
@@ -87,7 +87,7 @@ export function resolveCreatedIds(
   return real(given) as PlannedWrite["arguments"];
 }
 
-/** What a write made, as its result says. */
+/** Returns the ID of what a write created, from its result. */
 export function createdId({ body }: Pick<ItemOf<"result">, "body">): unknown {
   const { data } = body;
   return typeof data === "object" && data !== null && "id" in data ? data.id : undefined;

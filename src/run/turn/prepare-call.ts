@@ -19,7 +19,7 @@ import { allowedHere, readFromOutside, shownSources } from "./untrusted.ts";
 import { receiversOfCall } from "./what-leaves.ts";
 import type { RunWork } from "../step/work.ts";
 
-/** What happens to a call. */
+/** Decision about a call. */
 export type CallPlan =
   | { readonly how: "do"; readonly call: CallItem; readonly tool: Tool; readonly input: unknown }
   | { readonly how: "delegate"; readonly call: CallItem; readonly input: DelegateInput }
@@ -72,7 +72,7 @@ export type PrepareCallOptions = {
   /** The earlier call that this one repeats. */
   readonly duplicateOf: CallItem | undefined;
   readonly allowed: readonly Tool[];
-  /** By tool, why it can't be called now: its server is unreachable. */
+  /** Reasons, by tool, why it can't be called now: its server is unreachable. */
   readonly absent: ReadonlyMap<string, string>;
   /** Runs the tool's `check` before the call is planned or a person is asked. Returns an error result if the call can't be made. */
   readonly checkWithTool: (tool: Tool, input: unknown) => Promise<ToolResult | undefined>;

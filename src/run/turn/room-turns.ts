@@ -10,7 +10,7 @@ import { foldIn, type RunWork } from "../step/work.ts";
 import { commit, mergeSteeredMessages } from "../step/commit.ts";
 import { waitForChildren } from "./wait.ts";
 
-/** Of the newest so many are read at the beginning; what is older decides nothing about whose turn it is. */
+/** How many of the newest items are read at the start; older ones don't affect whose turn it is. */
 const mostRead = 2000;
 
 /** The events of what `since` reads; no other may count as news, or a room would look again and again and find nothing. */
@@ -27,7 +27,7 @@ const heard: readonly RunEvent["type"][] = [
   "run-resume",
 ];
 
-/** What the strategy that leads a room works with. */
+/** Creates the turns of a room for the strategy that leads it. */
 export function createRoomTurns(work: RunWork): RoomTurns {
   const { runtime, owner, signal } = work;
   return {

@@ -303,7 +303,7 @@ function contextOf(work: RunWork, call: CallItem, { key, query }: { key: string;
     idempotencyKey: key,
     query,
     answers: answersTo(work.items, call),
-    // What a person calls themselves they have written themselves.
+    // A person who calls a tool directly wrote the arguments themselves.
     outside: async () =>
       taken.definition.agent.strategy === directCall
         ? []

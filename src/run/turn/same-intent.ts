@@ -37,7 +37,7 @@ export function earlierDuplicate(
   );
 }
 
-/** What the model hears of a call that was not made again. `data` stays with the one that was: it is counted by that. */
+/** Result for a call that was not made again. `data` stays with the earlier call, where it is counted. */
 export function duplicateResult(items: readonly Item[], earlier: CallItem): ToolResult {
   const result = items.findLast(
     (item): item is ItemOf<"result"> => item.kind === "result" && callKey(item) === callKey(earlier),

@@ -27,7 +27,7 @@ export function teamOf(
 /** `final`: the other's answer is the answer, so it is given the conversation too. */
 export type DelegateInput = { readonly agent: string; readonly task: string; readonly final?: boolean | undefined };
 
-/** What a model is offered to hand work on. Its call is a child run, which the calls of a run know how to do. */
+/** Defines the tool that delegates. Its call is not executed like another tool's but becomes a child run. */
 export function delegateTool(team: readonly TeamMember[]): Tool {
   const who = team.map(({ agent }) => `- ${agent.id}${agent.description ? `: ${agent.description}` : ""}`).join("\n");
   return defineTool({

@@ -29,7 +29,7 @@ export async function wait(
   );
 }
 
-/** The same for what the runs below wait for. False: one of them has work again, or has ended. */
+/** Waits for what the runs below wait for. Returns false if one of them has work again, or has ended. */
 export function waitForChildren(work: RunWork, options?: { readonly unlessSteered: true }): Promise<boolean> {
   return waitFor(work, async (query) => {
     if (options?.unlessSteered && (await countSteered(work, query)) !== work.steered) return undefined;
@@ -40,7 +40,7 @@ export function waitForChildren(work: RunWork, options?: { readonly unlessSteere
   });
 }
 
-/** Ends the run over whatever is open: each open call gets a result that says so. */
+/** Ends the run. Each open call gets a result that says so. */
 export async function endWork(work: RunWork, end: RunEnd): Promise<void> {
   const { runtime, owner, taken } = work;
   let before: NewItem[] = [];
@@ -66,7 +66,7 @@ export async function endWork(work: RunWork, end: RunEnd): Promise<void> {
 
 type WaitState = { readonly reason: WaitReason; readonly text: string } & WaitExtras;
 
-/** `ask` looks, with all locked, whether there is still something to wait for. */
+/** Commits a wait. `ask` decides under lock whether there is still something to wait for; if not, returns false. */
 async function waitFor(work: RunWork, ask: (query: Query) => Promise<WaitState | undefined>): Promise<boolean> {
   const { runtime, owner, taken, job, signal } = work;
   const appended = await runtime.database.transaction(async (query) => {
@@ -105,7 +105,7 @@ async function waitFor(work: RunWork, ask: (query: Query) => Promise<WaitState |
   return true;
 }
 
-/** In statements of their own, the root first: what is read after them is newer than any decision. Undefined: lost. */
+/** Locks root and run in separate statements, the root first, so that later reads see every decision. Undefined: the run is lost. */
 async function lock(
   { job, root, owner }: RunWork,
   query: Query,
@@ -118,7 +118,7 @@ async function lock(
   return held;
 }
 
-/** Before a transaction of several statements: what all runs of an account count in is locked for none but its own. */
+/** Settles spending before a transaction of several statements, so that the account's row is locked only for its own statement. */
 async function settle({ runtime }: RunWork, spent: AppendExtras["spent"]): Promise<void> {
   if (spent) await settleSpending(runtime.database.query, spent);
 }

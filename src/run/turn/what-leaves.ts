@@ -3,7 +3,7 @@ import type { Runtime } from "../contract/runtime.ts";
 import { addressMentions, unmentionedTexts } from "./named-addresses.ts";
 import { type RunTree, threadsOfTree } from "./untrusted.ts";
 
-/** What a call would tell whom, once text from outside was read. */
+/** Receivers of the data that a call would send out, once external content was read. */
 export type DataReceivers = {
   /** Hosts, and servers of tools as `mcp:<name>`; undefined: it is asked about each time. */
   readonly receivers?: readonly string[];
@@ -81,7 +81,7 @@ async function strangeAddresses(telling: OutgoingCall, addresses: readonly strin
     const { byPerson, isFound, isLinked } = namings.get(address)!;
     if (byPerson) return false;
     if (isFound && !isOwnRead) return found.length >= freeFound.beforeOwn;
-    // Of one site one page: among its own pages somebody could choose.
+    // One page per site: a choice among a site's own pages could spell out a secret.
     if (isFound) return found.length >= freeFound.afterOwn || sites.has(siteOf(address));
     return !isLinked || isOwnRead || followed.length - found.length >= freeLinks;
   });
@@ -136,7 +136,7 @@ function textsIn(value: unknown): readonly string[] {
   return Object.entries(value).flatMap(([key, part]) => [key, ...textsIn(part)]);
 }
 
-/** What a schema says itself: the names of its arguments, and the values that it takes. */
+/** Collects the texts in a schema: names of arguments, and allowed values. */
 function saidIn(schema: unknown): ReadonlySet<string> {
   const said = new Set<string>();
   const visit = (part: unknown): void => {

@@ -19,7 +19,7 @@ export type Admission = Partial<Pick<StartInput, "mode" | "showQuestions" | "mes
 /** Begins a run, or lets it wait behind the live one of its thread; what was accepted before is only answered. */
 export async function startOrQueue(runtime: Runtime, given: NewRun, admission: Admission): Promise<RunStart> {
   const { caller, idempotency } = given;
-  // What the same Idempotency-Key began with another API key is not shown to who is held to its own.
+  // A caller restricted to its own API key is not shown a run that another API key started with the same Idempotency-Key.
   const isApart = idempotency !== null && caller.only !== undefined;
   const beginning = isApart
     ? { ...given, idempotency: { ...idempotency, key: `${caller.only}:${idempotency.key}` } }
@@ -83,7 +83,7 @@ async function isKnown(query: Query, { caller, idempotency, items }: NewRun): Pr
   return row!.known;
 }
 
-/** The same request gets the same run, by its key or its message's id; another one with the key is refused. */
+/** Returns the existing run for a repeated request, by its key or message ID. Refuses another request with the same key. */
 async function replay(runtime: Runtime, { caller, idempotency, items }: NewRun): Promise<RunStart> {
   const { query } = runtime.database;
   const [keyed] = await query<{ body_hash: string; run_id: string; thread_id: string }>(

@@ -17,7 +17,7 @@ type ForkSource = {
   readonly threadId: string;
   readonly definition: RunDefinition;
   readonly caller: Caller;
-  /** What began it. */
+  /** The message that started the run. */
   readonly message: ItemOf<"message">;
   readonly items: readonly Item[];
 };
@@ -117,7 +117,7 @@ function keptOf(items: readonly Item[], step: string): readonly Item[] {
   return [...before, ...later].filter(isKept);
 }
 
-/** What the run was and did. How it stood, and what it waited for in vain, is its own. */
+/** Whether a fork copies the item: what the run did, but not its states and unanswered questions. */
 function isKept(item: Item, _at: number, all: readonly Item[]): boolean {
   switch (item.kind) {
     case "state":

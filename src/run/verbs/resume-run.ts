@@ -152,7 +152,7 @@ async function branchFor(query: Query, { id, threadId }: LockedRun): Promise<str
   return is_room || last === null || last === thread?.leaf ? undefined : last;
 }
 
-/** What an outage is, is decided by who waits now: for the run, and for those below that were to do as it does. */
+/** Applies the resuming caller's choice for outages to the run, and to runs below that follow it. */
 async function inPlaceOf(query: Query, { id, definition }: LockedRun, { onOutage, held }: ResumeInput): Promise<void> {
   const { agent, options } = definition;
   const outage = outageIn({ agent, options: onOutage === undefined ? options : { ...options, onOutage }, held });
@@ -172,7 +172,7 @@ async function giveMore(query: Query, run: LockedRun, { error }: EndedRun): Prom
   const ended = error?.code.startsWith("limit_") ? [{ limit: error.code.slice("limit_".length) }] : [];
   const reached = new Map([...ended, ...waited].map((question) => [question.limit, question]));
   for (const question of reached.values()) {
-    // What an account may spend is looked at by the next step.
+    // The next step checks the account's budgets.
     if (question.limit && question.limit !== "budget") await extendLimit(query, { rootRun, userId, limits }, question);
   }
   await query("update budgets set left_ms = $2 where root_run = $1 and left_ms < 1000", [

@@ -119,7 +119,7 @@ function sealed(
   );
 }
 
-/** What the message comes after that this one stands in place of, null for nothing; undefined: it stands for none. */
+/** Finds the item before the message that this one replaces; null: the beginning; undefined: it replaces none. */
 async function placeBefore(
   { database }: Runtime,
   caller: Caller,
@@ -144,7 +144,7 @@ export async function findThread(runtime: Runtime, caller: Caller, sought: Threa
   return (await lookUpOwn(runtime, caller, sought))?.id;
 }
 
-/** The same to begin something in. Throws Conflict for a room: what is said there comes in by the room. */
+/** Finds a thread to start a run in. Throws Conflict for a room, where messages come in through the room. */
 export async function findOpenThread(
   runtime: Runtime,
   caller: Caller,

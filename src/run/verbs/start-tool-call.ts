@@ -12,7 +12,7 @@ import type { RunStart, ToolCallRequest } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { directCall } from "../turn/direct-call.ts";
 
-/** Of whoever holds a connection open; a server's own patience may be shorter. */
+/** Longest wait with an open connection; a server's own timeout may be shorter. */
 const longestWaitMs = 60_000;
 
 /**

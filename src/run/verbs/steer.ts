@@ -92,7 +92,7 @@ async function useKey(
   if (rows.length === 0) throw new IdempotencyKeyTaken();
 }
 
-/** The same for one run. Throws Conflict if it is not live; a message that it has already is only answered. */
+/** Adds a message to one run. Throws Conflict if it is not live. A message that it has already is not added again. */
 export async function steerRun(
   runtime: Runtime,
   caller: Caller,

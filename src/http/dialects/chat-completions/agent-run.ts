@@ -86,7 +86,7 @@ async function collectRun(call: EndpointCall, started: RunStart, chat: ChatReque
 }
 
 /**
- * What the answer contains besides the agent's final text. With a response format a program parses it, so it is that text alone.
+ * Decides what the answer contains besides the agent's final text. With a response format a program parses it, so it is only that.
  * Images are shown to people only: neither to a program nor to another run of this server that made the request.
  */
 function readerOptions(call: EndpointCall, started: RunStart, chat: ChatRequest): ReaderOptions {

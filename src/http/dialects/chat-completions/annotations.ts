@@ -3,7 +3,7 @@ import type { Citation } from "../../../protocol/knowledge/citations.ts";
 
 const place = { start_index: z.int(), end_index: z.int() };
 
-/** What an answer cites: pages as OpenAI tells them, places in documents likewise. */
+/** Citations of an answer: pages in OpenAI's form, passages of documents likewise. */
 export const annotationSchema = z.union([
   z.object({
     type: z.literal("url_citation"),

@@ -49,7 +49,7 @@ function hasIds(message: ChatMessage): message is MessageWithFileIds {
   return message.role === "user" && message.fileIds !== undefined;
 }
 
-/** What came with these messages, each once. */
+/** Returns the files of these messages, each once. */
 export function filesOf(messages: readonly ChatMessage[]): readonly AttachedFile[] {
   const files = messages.flatMap((message) => (message.role === "user" ? (message.files ?? []) : []));
   return [...new Map(files.map((file) => [file.id, file])).values()];

@@ -22,7 +22,7 @@ export type ChatRequest = {
   readonly format?: ResponseFormat;
   readonly settings: ModelSettings;
   readonly sessionId?: string;
-  /** What an agent's run does at a limit; the agent's own setting when absent. */
+  /** Behaviour of an agent's run at a limit; default: the agent's own setting. */
   readonly onLimit?: "pause" | "stop";
 };
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { FinishReason, ModelPart, Usage } from "../../../protocol/agents/models.ts";
 import type { UrlCitation } from "./annotations.ts";
 
-/** What all chunks of one answer share. */
+/** Fields that all chunks of one answer share. */
 export type AnswerHead = { readonly id: string; readonly created: number };
 
 /** Beside what models give: what the answer cites, told before its finish. */

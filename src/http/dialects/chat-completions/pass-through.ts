@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { messageOf } from "../../../protocol/base/errors.ts";
 import type { ModelPart, ModelRequest } from "../../../protocol/agents/models.ts";
-import type { ReservedRequest } from "../../../run/limits/reserve-spending.ts";
+import type { RequestReservation } from "../../../run/limits/reserve-spending.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import { openAiError } from "../../shapes/openai-error.ts";
 import { type SseStream, whenClosed } from "../../stream/sse.ts";
@@ -52,7 +52,7 @@ export async function passThrough(call: EndpointCall, chat: ChatRequest): Promis
 }
 
 /** Passes the answer through and counts it against what was reserved for it, however it ends. */
-async function* metered(batches: AsyncIterable<readonly ModelPart[]>, reserved: ReservedRequest) {
+async function* metered(batches: AsyncIterable<readonly ModelPart[]>, reserved: RequestReservation) {
   try {
     for await (const parts of batches) {
       reserved.read(parts);

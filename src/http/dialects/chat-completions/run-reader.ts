@@ -68,7 +68,7 @@ export function createRunReader(
     said += piece.length;
     parts.push({ type: "text", text: piece });
   };
-  /** Of a message that has just been said whole. */
+  /** Adds the citations of a message that is complete. */
   const cite = ({ content, citations = [] }: ItemOf<"message">["body"]) => {
     const offset = said - textOf(content).length;
     if (citations.length === 0) return;

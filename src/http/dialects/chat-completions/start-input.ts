@@ -11,7 +11,7 @@ import type { ChatRequest } from "./decode.ts";
 
 export type ClientResult = { readonly callId: string; readonly content: string };
 
-/** What a request to an agent asks for: results for a waiting run, a new message, or first the one, then the other. */
+/** A request to an agent: results for a waiting run, a new message, or first the results and then the message. */
 export type AgentRequest = {
   readonly results: readonly ClientResult[];
   readonly start?: StartInput;
