@@ -5,7 +5,7 @@ import { withQuota } from "./quota/with-quota.ts";
 import { selfTest } from "./self-test.ts";
 import { createSpace, type Space } from "./workspace/space.ts";
 
-/** What `auto` tries, in this order. What gives no protection is taken only when it is named. */
+/** Order in which `auto` tries the drivers. A driver without protection is used only if it is named. */
 const order: readonly SandboxDriver["name"][] = ["bubblewrap", "docker", "podman", "landlock", "simulated"];
 
 export type SandboxOptions = {
@@ -47,7 +47,7 @@ export function createSandboxSource(wish: SandboxOptions): SandboxSource {
   };
 }
 
-/** The same at once, for who can't go on without one. Throws SandboxUnusable with all that was tried. */
+/** Opens a sandbox now, for callers that can't continue without one. Throws SandboxUnusable with everything that was tried. */
 export async function openSandbox({
   signal,
   ...wish

@@ -6,7 +6,7 @@ import type { SandboxSource } from "./sandbox.ts";
 export type PythonSource = {
   /** Never rejects: why there is none is in the state. */
   state(): Promise<PythonState>;
-  /** The same without waiting; undefined before it has answered. */
+  /** Returns the state without waiting; undefined before it has answered. */
   known(): PythonState | undefined;
 };
 

@@ -18,7 +18,7 @@ export type PythonHere = {
 
 export type PythonState = {
   readonly here: PythonHere | undefined;
-  /** Of the packages that are wanted everywhere: pandas, numpy, matplotlib, openpyxl. */
+  /** Missing ones of the standard packages: pandas, numpy, matplotlib, openpyxl. */
   readonly missing: readonly string[];
   /** Why there is none, or not the one that was named. */
   readonly problem?: string;

@@ -1,20 +1,20 @@
 import type { FileChange } from "../protocol/threads/files.ts";
 import type { SandboxGrade, SandboxKind, SandboxState } from "../protocol/agents/sandboxes.ts";
 
-/** What all processes of one command may use together, and what one workspace may hold. */
+/** Limits of all processes of one command together, and of one workspace. */
 export type SandboxLimits = {
   readonly memoryBytes: number;
   readonly processes: number;
   /** Cores; 0.5 is half of one. */
   readonly cpus: number;
-  /** Of the workspace, all files together. */
+  /** Bytes of all files in the workspace. */
   readonly diskBytes: number;
-  /** The same: how many files and folders. */
+  /** Files and folders in the workspace. */
   readonly diskFiles: number;
-  /** Of one file, wherever; the kernel's bound, where a driver can set it. */
+  /** Bytes of one file, wherever it is; enforced by the kernel if the driver can set it. */
   readonly fileBytes: number;
   readonly timeoutMs: number;
-  /** Of both streams together; a command that writes more is killed. */
+  /** Bytes of both output streams together; a command that writes more is killed. */
   readonly outputBytes: number;
 };
 
@@ -64,11 +64,11 @@ export type SandboxResult = {
   readonly stdout: CapturedText;
   readonly stderr: CapturedText;
   readonly durationMs: number;
-  /** Of one that ended `disk-full`: why there is no room, and what it lost of what it wrote. */
+  /** For `disk-full`: why there is no room, and what was lost. */
   readonly full?: { readonly words: string; readonly lost: readonly FileChange[] } | undefined;
 };
 
-/** What was found out by trying, at the start. */
+/** Result of the self-test at the start. */
 export type SandboxReport = {
   readonly driver: SandboxDriver["name"];
   readonly grade: SandboxGrade;
@@ -105,22 +105,22 @@ export type SandboxSource = {
   open(): Promise<Sandbox>;
   /** Waits for the choice; its driver is `none` where there is none. */
   state(): Promise<SandboxState>;
-  /** The same without waiting; undefined before the choice. */
+  /** Returns the state without waiting; undefined before the choice. */
   known(): SandboxState | undefined;
   /** As `Sandbox.release`; nothing is kept before the choice. */
   release(workspace: string): Promise<void>;
   close(): Promise<void>;
 };
 
-/** What every driver is told; each takes what it has use for. */
+/** Settings passed to every driver; each uses those it needs. */
 export type DriverSettings = {
-  /** Of commands that name none of their own. */
+  /** Limits of commands that set none of their own. */
   readonly limits?: Partial<SandboxLimits>;
   /** Folders of this machine that no command may see, wherever they lie: the server's data, its settings, itself. */
   readonly hidden?: readonly string[];
-  /** Of containers. */
+  /** Container image. */
   readonly image?: string;
-  /** What an engine of containers gets of the server's environment: where its daemon and its settings are. */
+  /** Environment for the container engine: where its daemon and its settings are. */
   readonly environment?: Readonly<Record<string, string>>;
 };
 

@@ -31,7 +31,7 @@ const sealedKinds: readonly StoredKind[] = ["model", "mcp-server"];
 
 type StoredDefinitionRow = Omit<StoredDefinition, "body"> & { readonly body: unknown; readonly sealed: string | null };
 
-/** What admins have defined. Whoever writes has looked at all of it: if it is not as at `stamp` any more, nothing is written. */
+/** Stores what admins define. A write is based on all definitions: if they changed since `stamp`, nothing is written. */
 export function createDefinitionStore(database: Pick<Database, "query" | "transaction">, secret: string) {
   const about = ({ kind, id }: DefinitionKey) => `definition ${kind} ${id}`;
   const written = (key: DefinitionKey, body: unknown): readonly [body: string | null, sealed: string | null] => {
@@ -63,7 +63,7 @@ export function createDefinitionStore(database: Pick<Database, "query" | "transa
       });
     },
 
-    /** The same text as long as nothing has changed. */
+    /** Returns a text that changes with every change. */
     stamp: (): Promise<string> => readStamp(database.query),
 
     insert: (stamp: string, key: DefinitionKey, body: unknown, userId: string) =>
@@ -95,7 +95,7 @@ export function createDefinitionStore(database: Pick<Database, "query" | "transa
   };
 }
 
-/** What there is, without what it says: for whoever has no secret to open it. */
+/** Lists definitions without their contents, for callers without the secret to open them. */
 export function listDefined(query: Query): Promise<readonly DefinitionKey[]> {
   return query<DefinitionKey>("select kind, id from definitions order by kind, id");
 }

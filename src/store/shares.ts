@@ -26,7 +26,7 @@ export type Shares = {
   listOwn(userId: string): Promise<readonly (Share & { readonly title: string })[]>;
   /** Throws NotFound. */
   remove(userId: string, id: string): Promise<void>;
-  /** What a link shows, and whose it is. Undefined: unknown, withdrawn or expired. */
+  /** Finds what a link shows, and its owner. Undefined: unknown, withdrawn or expired. */
   find(token: string): Promise<(Share & { readonly userId: string; readonly title: string }) | undefined>;
 };
 

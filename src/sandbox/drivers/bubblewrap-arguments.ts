@@ -100,7 +100,7 @@ const limitScript = [
 
 const enterScript = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift; exec "$@"';
 
-/** What to start so that all of it is in the command's groups and has nothing open of what this server inherited. */
+/** Wraps a program so that it runs in the command's control groups, with none of this server's inherited descriptors open. */
 export function prepared(
   argv: readonly [string, ...string[]],
   { entries, inherited }: { readonly entries: readonly string[]; readonly inherited: readonly number[] },
@@ -108,7 +108,7 @@ export function prepared(
   const inGroups =
     entries.length === 0 ? argv : (["/bin/sh", "-c", enterScript, "sh", ...entries, "--", ...argv] as const);
   if (inherited.length === 0) return inGroups;
-  // Of usual shells only this one knows descriptors above 9.
+  // Of the usual shells, only bash handles descriptors above 9.
   const close = inherited.map((descriptor) => `exec ${descriptor}<&-; `).join("");
   return ["/bin/bash", "-c", `${close}exec "$@"`, "bash", ...inGroups];
 }

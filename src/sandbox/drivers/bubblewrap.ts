@@ -69,7 +69,7 @@ type BubblewrapDeps = {
   /** Folders inside what commands see that they must not. */
   readonly hidden: readonly string[];
   readonly groups: Groups | undefined;
-  /** What this server was started with and Node.js passes on. */
+  /** Descriptors that this server was started with and Node.js passes on. */
   readonly inherited: readonly number[];
 };
 

@@ -92,7 +92,7 @@ function gapsOf(version: number, hasFilter: boolean): string[] {
   ];
 }
 
-/** Of one command: there is no /tmp of its own to be had. */
+/** Gives one command a temporary folder, since it can't have a /tmp of its own. */
 async function withTemporaryFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const outer = await mkdtemp(join(tmpdir(), "colloquy-command-"));
   const folder = join(outer, "tmp");
@@ -171,7 +171,7 @@ async function runLaunched(work: LandlockCommand): Promise<SandboxResult> {
 
 const systemFolders = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/** What commands may read of this machine: its programs, without what is hidden among them. */
+/** Returns the paths of this machine that commands may read: its programs, without hidden ones. */
 export function readablePaths(hidden: readonly string[]): string[] {
   const roots = new Set([...systemFolders, ...visibleSettings].flatMap(real));
   return [...roots].flatMap((root) => without(root, hidden.flatMap(real)));

@@ -67,7 +67,7 @@ async function runSimulated(
 ): Promise<SandboxResult> {
   const { argv, env = {}, stdin, onOutput, mounts = [], relay } = command;
   if (mounts.length > 0 || relay) throw new SandboxFailed("the simulated sandbox can show only the workspace");
-  // What Node.js allows its process is compared with real paths.
+  // Node.js compares its permissions with real paths.
   const workspace = await realpath(command.workspace);
   const limits = { ...defaultSandboxLimits, ...settings.limits, ...command.limits };
   const { timeoutMs, outputBytes, diskBytes, fileBytes, memoryBytes } = limits;

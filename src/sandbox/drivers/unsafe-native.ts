@@ -16,7 +16,7 @@ import { sandboxPath } from "../process/system-view.ts";
 import { processTree } from "../process/process-tree.ts";
 import { watchCommand } from "../process/watch-command.ts";
 
-/** By this variable a command's processes are known, wherever they went. */
+/** Environment variable that identifies a command's processes, wherever they went. */
 const mark = "COLLOQUY_COMMAND";
 const endsWithinMs = 10_000;
 

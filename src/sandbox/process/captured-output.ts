@@ -1,6 +1,6 @@
 import type { CapturedText } from "../sandbox.ts";
 
-/** Of each stream, this many bytes of the beginning and of the end are kept. */
+/** Bytes kept of the beginning and of the end of each stream. */
 const headBytes = 64 * 1024;
 const tailBytes = 64 * 1024;
 

@@ -62,7 +62,7 @@ export function pipeOf(child: ChildProcess, descriptor: number): Duplex {
   return pipe;
 }
 
-/** What loses its parent becomes a child of the first. A look takes less time than to ask for it and wait. */
+/** Whether the first process has children; orphans become its children. A synchronous read is faster than an asynchronous one. */
 function hasChildren(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1") !== "";
@@ -71,7 +71,7 @@ function hasChildren(pid: number): boolean {
   }
 }
 
-/** Of a kernel that tells no children. A zombie was waited for until all others were gone. */
+/** Fallback for kernels that don't list children. A zombie remains until all others are gone. */
 function isAlive(pid: number): boolean {
   try {
     return /^\d+ \(.*\) [^ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "latin1"));

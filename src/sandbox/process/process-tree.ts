@@ -18,7 +18,7 @@ export async function processesBeside(pid: number): Promise<number[]> {
   return all.filter((_, index) => namespaces[index] === own).map(Number);
 }
 
-/** What they have in memory, what they share counted for each. */
+/** Sums the memory of processes; shared memory is counted for each. */
 async function memoryOf(pids: readonly number[]): Promise<number> {
   const pages = await Promise.all(
     pids.map(async (pid) => Number((await read(`/proc/${pid}/statm`)).split(" ")[1] ?? 0)),
@@ -26,7 +26,7 @@ async function memoryOf(pids: readonly number[]): Promise<number> {
   return pages.reduce((sum, count) => sum + count, 0) * pageBytes;
 }
 
-/** What files of a disk take that have no name any more and stay because these processes have them open. */
+/** Sums the disk space of deleted files that remain because these processes have them open. */
 export async function namelessBytesOf(pids: readonly number[], device: number): Promise<number> {
   const files = new Map<number, number>();
   for (const pid of pids) {

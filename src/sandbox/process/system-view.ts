@@ -1,7 +1,7 @@
 /** Where commands look for the programs of this machine. */
 export const sandboxPath = "/usr/local/bin:/usr/bin:/bin";
 
-/** What programs look for in /etc, as far as it is no secret. */
+/** Files in /etc that programs need and that are not secret. */
 export const visibleSettings = [
   "/etc/alternatives",
   "/etc/ld.so.cache",

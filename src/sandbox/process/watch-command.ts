@@ -19,7 +19,7 @@ export function watchCommand(stop: (reason: KillReason) => void, { temporary, li
   const { signal } = ending;
   if (temporary !== undefined) {
     const onFull = () => stop("disk-full");
-    // What can't be watched must not grow.
+    // A folder that can't be watched must not grow, so the command is ended.
     watchDisk({ folder: temporary, limitBytes: limits.diskBytes, signal, onFull }).catch(onFull);
   }
   void watchMemory({ pid, signal, limitBytes: limits.memoryBytes, onFull: () => stop("out-of-memory") });

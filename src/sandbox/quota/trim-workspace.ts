@@ -87,7 +87,7 @@ async function remove(
   });
 }
 
-/** What it takes then. */
+/** Shortens a file. Returns the space it takes afterwards. */
 async function shorten(
   folder: string,
   { path, stats }: FileToCut,

@@ -6,10 +6,10 @@ import type { WorkspaceUsage, Space } from "../workspace/space.ts";
 /** While the disk has less and less room, at the beginning, and else. */
 const looksMs = { quick: 25, usual: 100 } as const;
 const quickForMs = 1000;
-/** What others may write meanwhile to the same disk before somebody looks at once. */
+/** Bytes that others may write to the same disk before it is checked at once. */
 const noiseBytes = 32 * 1024 ** 2;
 const mostPatience = 8;
-/** Of its time at most this part goes into counting, in a hurry and else. */
+/** Maximum share of time spent on counting (one part in …): when a check is due, and otherwise. */
 const parts = { due: 10, idle: 200 } as const;
 const idleMs = 10_000;
 

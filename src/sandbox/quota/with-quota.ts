@@ -10,12 +10,12 @@ import {
 import { trimWorkspace } from "./trim-workspace.ts";
 import { watchSpace } from "./watch-space.ts";
 
-/** Of a workspace that was too full already; one that is far beyond takes not even that. */
+/** Growth tolerated in a workspace that was too full already; not if it is far beyond its limit. */
 const toleratedBytes = 4 * 1024 ** 2;
 
 /**
- * The same sandbox, whose commands can't make a workspace hold more than it may: space is kept for each before it begins,
- * one watch looks at all that are at work in a workspace, and at the limit all of them end and lose what they wrote last.
+ * Wraps a sandbox so that commands can't exceed a workspace's limits: space is reserved for each before it starts, one watcher
+ * covers all commands in a workspace, and at the limit all of them end and lose what they wrote last.
  */
 export function withQuota(sandbox: Sandbox, space: Space): Sandbox {
   const watches = new Map<WorkspaceUsage, AbortController>();
@@ -36,11 +36,11 @@ export function withQuota(sandbox: Sandbox, space: Space): Sandbox {
     const onFull = (words?: string) => {
       if (!signal.aborted) stopAll(account, words);
     };
-    // What can't be watched must not grow.
+    // A workspace that can't be watched must not grow, so the command is ended.
     watchSpace(account, { space, signal, onFull }).catch(() => onFull());
   };
 
-  /** What it lost, and why; undefined: nothing was too much. */
+  /** Returns what it lost, and why; undefined: it stayed within its limits. */
   const leave = async (
     account: WorkspaceUsage,
     call: RunningCommand,

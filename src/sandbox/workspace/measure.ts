@@ -3,7 +3,7 @@ import { realpath } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { codeOf } from "./file-errors.ts";
 
-/** What a workspace takes. `isWhole` is false if something in it can't be looked into, or if it was not all looked at. */
+/** Size of a workspace. `isWhole` is false if a part of it can't be read or was not read. */
 export type WorkspaceSize = { readonly bytes: number; readonly entries: number; readonly isWhole: boolean };
 
 export type MeasuredEntry = {
@@ -81,7 +81,7 @@ export async function measure(folder: string, { each, most }: MeasureOptions = {
   return { bytes, entries, isWhole };
 }
 
-/** What it takes of the disk: a hole in a file takes nothing until it is filled. */
+/** Space on the disk: a hole in a file takes none until it is filled. */
 export function bytesOf(stats: Stats): number {
   return stats.blocks * 512;
 }

@@ -11,7 +11,7 @@ export type FileSystemName = string | Buffer;
  * elsewhere. All functions reject with the file system's own errors.
  */
 export type HeldFolder = {
-  /** What to give to `node:fs` for a name in this folder, while it is held; to nothing that follows links. */
+  /** Returns the path for `node:fs` of a name in this folder, while it is open; only for functions that don't follow links. */
   readonly at: (name: FileSystemName) => Buffer;
   /** As they come; a folder may have any number. */
   readonly names: () => AsyncIterable<{ readonly name: Buffer; readonly isFolder: boolean }>;

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FileChange } from "../../protocol/threads/files.ts";
 import { bytesOf, measure, type WorkspaceSize } from "./measure.ts";
 
-/** What one workspace may hold. */
+/** Limits of one workspace. */
 export type SpaceLimits = Pick<WorkspaceSize, "bytes" | "entries">;
 
-/** What is left of a total that several workspaces share, and what to say when it is used up. */
+/** Rest of a total that several workspaces share, and the text for when it is used up. */
 export type RemainingSpace = { readonly bytes: number; readonly words: string };
 
 /** Totals beyond one workspace: of a user, of the data folder. */
@@ -21,23 +21,23 @@ export type Totals = {
 /** How long a file was, and what it took of the disk. Folders and others have no end. */
 export type FileSizes = { readonly length: number; readonly bytes: number };
 
-/** What stood in a workspace when its latest call began; nothing of it is ever cut. */
+/** Files that existed when a workspace's latest call began; they are never truncated. */
 export type WorkspaceSnapshot = {
-  /** By inode. */
+  /** Sizes by inode. */
   readonly files: Map<number, FileSizes>;
   readonly paths: Map<string, FileSizes>;
 };
 
-/** Of one workspace, while something writes in it: shared by all that do. */
+/** Usage of one workspace while something writes in it, shared by all writers. */
 export type WorkspaceUsage = {
   readonly folder: string;
   most: SpaceLimits;
   used: WorkspaceSize;
   before: WorkspaceSnapshot;
-  /** What all together may come to, and why no more. */
+  /** Limit for all writers together, and its reason. */
   ceiling: SpaceLimits;
   words: string;
-  /** Of writes and calls. */
+  /** Bytes reserved by writes and calls. */
   reserved: number;
   readonly calls: Set<RunningCommand>;
   /** Set when the limit was reached, until all calls have ended and what was too much is gone. */
@@ -62,7 +62,7 @@ export type CallSpace = {
 export type WriteSpace = {
   /** Whether so many bytes altogether find room; then they are kept for this write. */
   take(bytes: number): boolean;
-  /** What is to be said when they do not. */
+  /** Text for when they do not. */
   readonly words: string;
   /** The file stands in its place. */
   wrote(path: string, stats: Stats): void;
@@ -81,9 +81,9 @@ export type Space = {
   count(account: WorkspaceUsage, options?: { readonly early?: boolean }): Promise<WorkspaceSize>;
   /** Something was removed, perhaps all: others may have room now. */
   removed(folder: string): Promise<void>;
-  /** What must stay free on the disk. */
+  /** Returns the disk's free space, and how much of it must stay free. */
   keepFree(folder: string): Promise<{ readonly free: number; readonly files: number; readonly least: number }>;
-  /** What is promised now, all together. */
+  /** Total of current reservations. */
   reserved(): number;
 };
 
@@ -91,7 +91,7 @@ export type SpaceCallOptions = { readonly most: Partial<SpaceLimits>; readonly s
 
 export type SpaceOptions = {
   readonly most?: SpaceLimits;
-  /** What must stay free on each disk; of a small one a tenth. */
+  /** Bytes that must stay free on each disk; a tenth of a small one. */
   readonly keepFreeBytes?: number;
   readonly totals?: Totals | undefined;
   readonly waitMs?: number;
@@ -104,7 +104,7 @@ export class OutOfSpace extends Error {
 const defaultMost: SpaceLimits = { bytes: 256 * 1024 ** 2, entries: 50_000 };
 /** For what a full workspace must still take: a few lines in a file for what is temporary. */
 export const leastFileBytes = 64 * 1024;
-/** Of what is not promised to others, one call keeps this part, so that many find room at once. */
+/** Share of the unreserved space that one call reserves (a quarter), so that several can run at once. */
 const sharePart = 4;
 /** Less is not worth beginning with, of what a workspace may hold. */
 const floorPart = 64;
@@ -164,7 +164,7 @@ export function createSpace(options: SpaceOptions = {}): Space {
     return { free: bavail * bsize, files: ffree, least };
   };
 
-  /** What it may still take, promised or not, and why no more. */
+  /** Space it may still take, reserved or not, and the reason for the limit. */
   const leftOf = async (account: Opened): Promise<RemainingSpace> => {
     const { folder } = account;
     const reserved = new Map([...accounts.values()].map((each) => [each.folder, each.reserved]));

@@ -7,11 +7,11 @@ import type { HeldFolder } from "./open-folder.ts";
 export type FolderEntry = {
   readonly path: string;
   readonly kind: "file" | "folder" | "link" | "other";
-  /** Of a folder that was not looked into. */
+  /** Set for a folder that was not read. */
   readonly unseen?: true;
-  /** Of a file. */
+  /** Size of a file. */
   readonly bytes: number;
-  /** What it takes of the disk. */
+  /** Space it takes on the disk. */
   readonly diskBytes: number;
   readonly modified: Date;
   readonly version: string;
@@ -29,8 +29,8 @@ const namesTogether = 1024;
 const entriesTogether = 64;
 
 /**
- * What is below a folder, which hostile code may be changing meanwhile: each folder before what is in it. Links are not
- * followed; what vanishes is left out. There may be any number: whoever reads counts.
+ * Yields everything below a folder, which hostile code may be changing meanwhile: each folder before its contents. Does not follow
+ * links, and skips what vanishes. There is no bound: the caller must count.
  */
 export async function* walk(folder: HeldFolder, options: WalkOptions, inside = ""): AsyncGenerator<FolderEntry> {
   let names: Buffer[] = [];

@@ -52,7 +52,7 @@ export type FolderListOptions = {
 
 export type WorkspacePlaces = {
   readonly folder: string;
-  /** Of ours alone, on the same disk: what is being written, and what is being removed. */
+  /** Private folder on the same disk, for files that are being written or removed. */
   readonly making: string;
   readonly removing: string;
   readonly diskBytes: number;
@@ -82,7 +82,7 @@ export function createWorkspace(places: WorkspacePlaces): Workspace {
   const snapshot: Workspace["snapshot"] = () =>
     folders.in("", (held) => takeSnapshot(walk(held, { depth: mostLevels, skip: housekeeping })));
 
-  /** What stands there now; undefined: nothing. */
+  /** Returns what exists at the path; undefined: nothing. */
   const standing = async (held: HeldFolder, name: string, path: string) => {
     try {
       const stats = await lstat(held.at(name));

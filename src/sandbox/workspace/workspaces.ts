@@ -19,7 +19,7 @@ export type WorkspacesOptions = {
   readonly template?: string | undefined;
   /** A folder that the one of this thread begins with instead, if there is any. */
   readonly templateFor?: ((threadId: string) => Promise<string | undefined>) | undefined;
-  /** What one may hold. */
+  /** Limit per workspace. */
   readonly diskBytes?: number;
   /** Shared with the commands that write there; absent: one of its own. */
   readonly space?: Space;
@@ -39,7 +39,7 @@ export type Workspaces = {
   remove(threadId: string): Promise<void>;
   /** The threads that have one. */
   threads(): Promise<readonly string[]>;
-  /** What a process left that died while it made or removed something: what nobody touched for an hour. */
+  /** Removes leftovers of processes that died while writing or removing: by default untouched for an hour. */
   removeLeftovers(options?: { readonly olderThanMs: number }): Promise<void>;
 };
 
@@ -50,7 +50,7 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
   const making = join(folder, ".making");
   const removing = join(folder, ".removing");
   const owner = workspaceOwner;
-  /** By thread: of two at once the second must not come before the first is whole. */
+  /** Openings under way, by thread: a second one must wait until the first is complete. */
   const opening = new Map<string, Promise<Workspace>>();
 
   const placeOf = (threadId: string): string => {

@@ -6,13 +6,13 @@ import type { Query } from "../../protocol/agents/tools.ts";
  */
 export type Database = {
   readonly kind: "pglite" | "postgres";
-  /** What `doctor` and the start page print: a path or a URL without its password. */
+  /** A path, or a URL without its password, as `doctor` and the start page print it. */
   readonly label: string;
   /** One statement, one round trip, committed by itself. Without values the text may be a script, as below. */
   readonly query: Query;
   /**
-   * The same database for what may take longer than what a run or a request waits for: searches, lists and rounds of upkeep.
-   * On PostgreSQL it has connections and deadlines of its own, so that neither keeps the other waiting; on PGlite it is the same.
+   * This database, for statements that may take longer than a run or a request should wait: searches, lists and upkeep.
+   * On PostgreSQL it has connections and deadlines of its own, so that neither delays the other; on PGlite there is no difference.
    */
   readonly listing: Database;
   /** And for what goes over whole tables: migrations, indexes, moves. */

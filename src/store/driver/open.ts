@@ -17,7 +17,7 @@ export type DatabaseOptions = {
   /** How long statements on PostgreSQL may take. */
   readonly deadlines?: Deadlines;
   readonly log?: Log;
-  /** What takes so long, in words for a person. */
+  /** Called with a description of each long step, for a person. */
   readonly onStep?: (text: string) => void;
 };
 

@@ -92,7 +92,7 @@ async function answer(pglite: PGlite, request: WorkerRequest): Promise<void> {
   try {
     post({ kind: "result", id: request.id, result: await run(pglite, request) });
   } catch (error) {
-    // What is no answer of PostgreSQL's is a crash of the WASM machine; its state is unknown from here on.
+    // Anything but an answer of PostgreSQL is a crash of the WASM machine, whose state is unknown from here on.
     if (!(error instanceof messages.DatabaseError) || error.severity === "PANIC" || error.severity === "FATAL")
       throw error;
     if (request.loose && pglite.isInTransaction()) await run(pglite, { text: "rollback", values: [] });

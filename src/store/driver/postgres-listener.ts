@@ -32,7 +32,7 @@ export function openListener(makeClient: () => pg.Client, { answerMs, log }: Lis
   let live: pg.Client | undefined;
   const refused = new WeakSet<pg.Client>();
 
-  /** What does not answer is destroyed, which `end` then tells. */
+  /** Sends a statement, and destroys a connection that does not answer, which fires `end`. */
   const ask = (client: pg.Client, text: string): Promise<unknown> =>
     withDeadline(client.query(text), answerMs, () => {
       destroy(client);

@@ -132,13 +132,13 @@ export function openPool({ kind, settings, config, label, log, onTrip, onSilence
       const waiting = [...asked];
       const left = () => waiting.filter(([client, at]) => asked.get(client) === at).map(([client]) => client);
       if (waiting.length === 0) return;
-      // What was sent just now may still be on its way, and so may what was answered.
+      // Requests and answers of this moment may still be on their way.
       await delay(graceMs, undefined, { ref: false });
       const working = await atWork(left().map(pidOf));
       const silent = left().filter((client) => !working.has(pidOf(client)));
       const read = new Map(silent.map((client) => [client, bytesRead(client)]));
       await delay(graceMs, undefined, { ref: false });
-      // What a process that was held up finds waiting is read after its timers.
+      // After a stall, Node.js runs timers before it reads answers that arrived meanwhile.
       await turn();
       for (const client of left()) if (read.get(client) === bytesRead(client)) destroy(client);
     },
@@ -153,7 +153,7 @@ export function openPool({ kind, settings, config, label, log, onTrip, onSilence
   };
 }
 
-/** What a failed statement means to whoever sent it. */
+/** Translates the error of a failed statement for its caller. */
 function asDatabaseError(
   error: unknown,
   { kind, label, statementMs }: Pick<PoolOptions, "kind" | "label"> & { readonly statementMs: number },
@@ -180,7 +180,7 @@ export function destroy(client: pg.Client): void {
   client.connection.stream.destroy();
 }
 
-/** Of the backend, as the server told it when the connection began. */
+/** Process ID of the backend, as the server reported it at the connection's start. */
 function pidOf(client: pg.Client): number {
   return "processID" in client && typeof client.processID === "number" ? client.processID : 0;
 }
@@ -193,7 +193,7 @@ function isDestroyed(client: pg.Client): boolean {
   return client.connection.stream.destroyed;
 }
 
-/** Of several statements, the rows of all in order: `pg` then gives an array of results. */
+/** Returns the rows of all statements in order: for several statements `pg` returns an array of results. */
 function rowsOf(result: pg.QueryResult | pg.QueryResult[]): Record<string, unknown>[] {
   return Array.isArray(result) ? result.flatMap(({ rows }) => rows) : result.rows;
 }

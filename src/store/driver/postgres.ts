@@ -19,7 +19,7 @@ export type PostgresOptions = {
 };
 
 const oldestVersion = 15;
-/** Of all connections of a node, many may be found dead at once. */
+/** Pause between reports of dead connections: many of a node may be found dead at once. */
 const quietMs = 10_000;
 
 /** A PostgreSQL server. Throws Unavailable if it can't be reached or is older than 15. */
@@ -48,7 +48,7 @@ export async function openPostgres({
       log?.warn({}, "PostgreSQL does not answer on a connection; all that were idle are made anew.");
     toldAt = performance.now();
   };
-  /** Of what has its own deadline far away, and is too dear to be begun again on a suspicion. */
+  /** Whether connections for lists and maintenance are being checked: their deadlines are far away, and their statements too expensive to restart on a suspicion. */
   let asks = false;
   async function dropUnanswered(): Promise<void> {
     if (asks) return;

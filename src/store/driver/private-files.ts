@@ -20,7 +20,7 @@ export function makePrivate(path: string): void {
 }
 
 /**
- * The same for a whole database: earlier versions left its files open to whoever could look into the data directory. Its
+ * Makes all files of a database private: earlier versions left them readable for anyone who could open the data directory. Its
  * folder is closed first, so that nothing can be reached any more, and one file last: if both are closed, all is.
  */
 export function makeDatabasePrivate(directory: string): void {

@@ -4,9 +4,9 @@ export const uniqueViolation = "23505";
 export const diskFull = "53100";
 /** A lock was not free, at once (`nowait`) or in time. */
 export const lockNotAvailable = "55P03";
-/** By its deadline, or by an administrator. */
+/** Cancelled by its deadline, or by an administrator. */
 export const statementCancelled = "57014";
-/** Of a prepared statement whose tables have changed (and of what PostgreSQL can't do at all). */
+/** The tables of a prepared statement have changed (also used for features that PostgreSQL lacks). */
 export const planIsStale = "0A000";
 
 /** The SQLSTATE of an error, whichever driver it comes from; undefined if it is no SQL error. */

@@ -1,7 +1,7 @@
 import { graceMs } from "./deadline.ts";
 
 /**
- * What a statement is for, and so how long it may take. `heart`: all that a run or a request waits for. `listing`: searches,
+ * Purpose of a statement, which decides how long it may take. `heart`: all that a run or a request waits for. `listing`: searches,
  * lists and what comes round by itself. `maintenance`: what goes over whole tables, such as migrations, indexes and moves.
  * `pulse`: that this process is alive, which waits for none of the others.
  */
@@ -16,7 +16,7 @@ export type KindSettings = {
   readonly statementMs: number;
   /** For a new connection, or a free one. */
   readonly connectMs: number;
-  /** What the server is told when a connection starts. */
+  /** Options sent to the server when a connection starts. */
   readonly options: string;
 };
 
@@ -62,7 +62,7 @@ export function settingsOf(kind: StatementClass, deadlines: Deadlines, connectio
   };
 }
 
-/** Of all that are configured: a tenth for maintenance, a quarter for lists, the rest for the heart. One more for the pulse. */
+/** Divides the configured connections: a tenth for maintenance, a quarter for lists, the rest for the heart. One more for the pulse. */
 function connectionsOf(kind: StatementClass, all: number): number {
   const maintenance = Math.max(1, Math.floor(all / 10));
   const listing = Math.max(1, Math.floor(all / 4));

@@ -6,7 +6,7 @@ import { ownersMode } from "./private-files.ts";
 type EmscriptenOptions = Parameters<NodeFS["init"]>[1];
 type EmscriptenModule = Parameters<NonNullable<EmscriptenOptions["preRun"]>[number]>[0];
 
-/** What the emscripten build has and its types don't say: the operations behind files, and behind open ones. */
+/** Members of the emscripten build that its types lack: operations of files, and of open ones. */
 type NodeFileSystem = {
   node_ops: { mknod: (parent: unknown, name: string, mode: number, device: number) => unknown };
   stream_ops: { fsync?: (stream: { nfd: number }) => number };

@@ -13,7 +13,7 @@ export type ChunkPage = {
   readonly limit: number;
 };
 
-/** Of what is searched of a document, in order. */
+/** Reads the searched chunks of a document, in order. */
 export function readChunks(
   query: Query,
   documentId: string,

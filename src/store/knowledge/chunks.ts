@@ -5,7 +5,7 @@ import { floatArray } from "./float-array.ts";
 import { prepareVectors } from "./search-extensions.ts";
 import { lexicalPlace, oneMaker, textConfigFor } from "./lexical.ts";
 
-/** What must be known of a collection to write chunks of it. `textConfig`: the language of its settings. */
+/** Properties of a collection needed to write its chunks. `textConfig`: the language of its settings. */
 export type ChunkedCollection = {
   readonly id: string;
   readonly embeddingModel: string;

@@ -16,7 +16,7 @@ export type Collection = {
   readonly settings: CollectionSettings;
   /** `none`, `http:…`, `onnx:…` or `gguf:…`. */
   readonly embeddingModel: string;
-  /** Of its embeddings; null while it has none. */
+  /** Dimension of its embeddings; null while it has none. */
   readonly dimension: number | null;
   /** Who else may search and read it: `everyone`, `user:<name>`, `group:<name>`. */
   readonly sharedWith: readonly string[];
@@ -76,7 +76,7 @@ export function listCollections(query: Query, userId: string): Promise<readonly 
   );
 }
 
-/** By id, whoever asks: for work that was accepted before. */
+/** Finds a collection by ID without checking access, for work that was accepted before. */
 export async function findCollection(query: Query, id: string): Promise<Collection | undefined> {
   const [row] = await query<Collection>(
     `select ${columns} from rag_collections c join users u on u.id = c.user_id where c.id = $1 and c.removed_at is null`,
@@ -85,7 +85,7 @@ export async function findCollection(query: Query, id: string): Promise<Collecti
   return row;
 }
 
-/** By name. */
+/** Finds a user's own collection by name. */
 export async function findOwnCollection(query: Query, userId: string, name: string): Promise<Collection | undefined> {
   const [row] = await query<Collection>(
     `select ${columns} from rag_collections c join users u on u.id = c.user_id
@@ -99,7 +99,7 @@ export type CollectionChange = {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly settings?: CollectionSettings | undefined;
-  /** Of users their ids, since a name may go to somebody else: `user:<id>`. */
+  /** Users are given by ID (`user:<id>`), since a name may later belong to somebody else. */
   readonly sharedWith?: readonly string[] | undefined;
   readonly embeddingModel?: string | undefined;
   /** null: it has no embeddings any more. */
@@ -145,7 +145,7 @@ export async function deleteCollection(query: Query, id: string): Promise<void> 
   await query("delete from rag_collections where id = $1", [id]);
 }
 
-/** By collection; one without documents is not in it. */
+/** Counts documents by collection; empty collections are absent. */
 export async function countDocuments(
   query: Query,
   collectionIds: readonly string[],

@@ -24,14 +24,14 @@ export type RagDocument = {
   readonly file: string | null;
   readonly sha256: string | null;
   readonly bytes: number;
-  /** Of the newest content. What was ready before is searched until this is. */
+  /** Status of the newest content. The previous content is searched until this is ready. */
   readonly status: DocumentStatus;
   readonly error: string | null;
   readonly progress: DocumentProgress;
   readonly attempts: number;
   /** How often it became ready; 0: nothing of it is searched yet. */
   readonly revision: number;
-  /** What is searched: its original and its text, and what was found in it. */
+  /** The content that is searched: its original file and its text, and the findings about it. */
   readonly liveFile: string | null;
   readonly liveSha256: string | null;
   readonly textFile: string | null;
@@ -54,7 +54,7 @@ export const documentColumns = `id, collection_id as "collectionId", user_id as 
   media_type as "mediaType", metadata, pages, characters, chunks, created_at as "createdAt", updated_at as "updatedAt",
   ready_at as "readyAt"`;
 
-/** By id, whoever asks: who may is the collection's matter. Throws NotFound. */
+/** Finds a document by ID without checking access, which the collection decides. Throws NotFound. */
 export async function getDocument(query: Query, id: string): Promise<RagDocument> {
   const [row] = isId(id)
     ? await query<RagDocument>(`select ${documentColumns} from rag_documents where id = $1`, [id])
@@ -72,7 +72,7 @@ export type DocumentPage = {
   readonly limit: number;
 };
 
-/** By name. */
+/** Lists documents by name. */
 export function listDocuments(
   query: Query,
   collectionId: string,
@@ -113,7 +113,7 @@ export async function filesOfDocuments(
   return new Map(rows.map(({ id, file, liveFile, textFile }) => [id, [file, liveFile, textFile]]));
 }
 
-/** Of the same content, or the same name, in a collection. */
+/** Finds documents with the same content or the same name in a collection. */
 export function findDocuments(
   query: Query,
   collectionId: string,
@@ -125,7 +125,7 @@ export function findDocuments(
   );
 }
 
-/** What a user's documents come to. */
+/** Returns the total of a user's documents. */
 export async function documentsOf(
   query: Query,
   userId: string,

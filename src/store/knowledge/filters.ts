@@ -7,7 +7,7 @@ export type SearchFilters = {
   readonly documents?: readonly string[] | undefined;
   /** Such as `pdf`, `markdown`. */
   readonly kinds?: readonly string[] | undefined;
-  /** What a document's metadata must hold. */
+  /** Values that a document's metadata must contain. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly pageFrom?: number | undefined;
   readonly pageTo?: number | undefined;

@@ -31,7 +31,7 @@ const wordJoins = `join rag_documents d on d.id = c.document_id and d.revision =
   left join rag_terms t on t.chunk_id = c.id
     and t.config = coalesce((select cfgname::text from pg_ts_config where cfgname = w.config limit 1), 'simple')`;
 
-/** Of each collection whose words are not all indexed, how far they are. */
+/** Returns the progress of each collection whose words are not all indexed. */
 export async function countIndexed(
   query: Query,
   collections: readonly TextCollection[],

@@ -6,7 +6,7 @@ import { installExtension, prepareVectors } from "./search-extensions.ts";
 import { insertTerms } from "./chunks.ts";
 import { createBm25Index, indexName, oneMaker, textConfigFor } from "./lexical.ts";
 
-/** What must be known of a collection to keep its indexes. */
+/** Properties of a collection needed to maintain its indexes. */
 export type IndexedCollection = {
   readonly id: string;
   readonly textConfig: string;
@@ -28,7 +28,7 @@ const mostDimensions = 2000;
  * search instead.
  */
 const keepDeadEntries = "alter table rag_vectors set (vacuum_index_cleanup = off)";
-/** What one statement should take, so that whoever waits for the same connection hardly notices. */
+/** Target duration of one statement, so that others waiting for the connection hardly notice. */
 const batchMs = 100;
 const [fewestRows, mostRows] = [4, 2000];
 
@@ -155,7 +155,7 @@ async function createVectorIndex(
   );
   const lists = kind === "ivfflat" ? Math.max(10, Math.min(mostLists, Math.round(Math.sqrt(row!.count)))) : null;
   return transaction(async (tx) => {
-    // Of several at once, the second finds the first one's.
+    // If several run at once, the second finds the first one's index.
     const others = await indexesOf(tx, collectionId);
     const other = others.find(
       (index) => index.kind === kind && index.model === embeddingModel && index.dimension === dimension,

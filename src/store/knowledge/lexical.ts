@@ -12,7 +12,7 @@ const lock = 7_206_016;
 /** A transaction that makes or drops an index of chunks or vectors. */
 export const oneMaker = { first: `select pg_advisory_xact_lock(${lock})` };
 
-/** What is indexed of a chunk, and asked of the index: both must be written the same. */
+/** SQL of the indexed text of a chunk. Index and query must use the same expression. */
 export const searchedText = "(heading || text)";
 
 export function indexName(id: number): string {
@@ -61,7 +61,7 @@ export async function createBm25Index(query: Query, collectionId: string, textCo
     "insert into rag_indexes (collection_id, kind, state, text_config) values ($1, 'bm25', 'ready', $2) returning id",
     [collectionId, textConfig],
   );
-  // What PostgreSQL takes no parameters for: a number, an id and a name that its own list has.
+  // PostgreSQL takes no parameters here: a number, an ID, and a name from its own list.
   await query(
     `create index ${indexName(row!.id)} on rag_chunks using bm25 (${searchedText}) with (text_config = '${textConfig}')
      where collection_id = '${collectionId}' and lexical = ${row!.id}`,

@@ -48,7 +48,7 @@ export async function holdDocument(
   return rows.length > 0;
 }
 
-/** What was fetched for it. False as above. */
+/** Records the file that was fetched for a document. Returns false as above. */
 export async function fetchedDocument(
   query: Query,
   { id, lease }: Pick<LeasedDocument, "id" | "lease">,

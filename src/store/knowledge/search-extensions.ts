@@ -2,7 +2,7 @@ import type { Query } from "../../protocol/agents/tools.ts";
 
 export type SearchExtension = "vector" | "pg_textsearch";
 
-/** Of those two, what is installed in the database. */
+/** Returns which of the two are installed in the database. */
 async function installedExtensions(query: Query): Promise<ReadonlySet<SearchExtension>> {
   const rows = await query<{ name: SearchExtension }>(
     "select extname as name from pg_extension where extname in ('vector', 'pg_textsearch')",

@@ -22,7 +22,7 @@ export type LexicalPart =
       readonly scanned?: ScannedPart | undefined;
     };
 
-/** What was read of chunks that have no index yet. All are parameters: numbers, and arrays of one length each. */
+/** Chunks without an index that were scanned. All values are parameters: numbers, and arrays of the same length. */
 export type ScannedPart = {
   readonly chunks: string;
   readonly length: string;
@@ -44,7 +44,7 @@ export type VectorPart = {
   readonly model: string;
 } & (
   | { readonly kind: "index"; readonly index: number; readonly vector: string; readonly dimension: number }
-  /** What is in none of these indexes. */
+  /** The part that none of these indexes covers. */
   | {
       readonly kind: "exact";
       readonly without: readonly number[];
@@ -120,8 +120,8 @@ function union(parts: readonly string[], none: string): string {
 }
 
 /**
- * What the filters leave, of a table whose columns for the document and the chunk these are. `is true` keeps them conditions
- * of the scan: as joins they would take its order from an index.
+ * Returns conditions for the filters, on a table with these columns for document and chunk. `is true` keeps them conditions of
+ * the scan: as joins they would prevent reading in an index's order.
  */
 function within({ documents, chunks, hasUnfound }: StatementParts, document: string, chunk: string): string {
   const byDocument = documents === undefined ? "" : ` and (${document} in (select id from allowed)) is true`;
@@ -207,7 +207,7 @@ function indexesOf(collectionId: string, { lexical }: StatementParts): readonly 
   return lexical.flatMap((part) => (part.kind === "bm25" && part.collectionId === collectionId ? [part.index] : []));
 }
 
-/** Of the chunks that were scanned those that still have no index, or they would be found twice. */
+/** Returns scanned chunks that still have no index; others would be found twice. */
 function scannedHits(
   { collectionId, textConfig }: LexicalPart & { kind: "terms" },
   { hits: { ids, documentIds, lengths, lexemes, counts } }: ScannedPart,

@@ -37,7 +37,7 @@ export type SearchRequest = {
   readonly collections: readonly SearchedCollection[];
   readonly text: string;
   readonly retrieval: RetrievalMode;
-  /** Of a hybrid: how much the vector side counts, from 0 to 1. */
+  /** Weight of the vector side of a hybrid search, from 0 to 1. */
   readonly weight: number;
   readonly filters?: SearchFilters | undefined;
   /** Passages with their text; of further candidates only the places are told. */
@@ -342,7 +342,7 @@ function vectorParts(
   ];
 }
 
-/** Of the transaction: the planner would weigh an index against costs that it can't know, and sort all rows instead. */
+/** Settings of the transaction: otherwise the planner may misjudge the cost of an index and sort all rows instead. */
 function settings(indexes: readonly SearchIndexRow[]): string {
   const lists = Math.max(0, ...indexes.map((index) => index.lists ?? 0));
   const kinds = new Set(indexes.map(({ kind }) => kind));

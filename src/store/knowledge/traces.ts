@@ -6,13 +6,13 @@ import type { Query } from "../../protocol/agents/tools.ts";
 export type StoredTrace<Trace> = {
   readonly id: string;
   readonly question: string;
-  /** Of the run that asked; null: a person did. */
+  /** The run that asked; null: a person did. */
   readonly runId: string | null;
   readonly createdAt: Date;
   readonly trace: Trace;
 };
 
-/** Of a user; older ones go. */
+/** Traces kept per user; older ones are removed. */
 const mostTraces = 500;
 
 export async function addTrace(

@@ -12,12 +12,12 @@ export type UnindexedScanOptions = {
   readonly unindexed: number;
   readonly text: string;
   readonly filters?: SearchFilters | undefined;
-  /** Of the clock of `performance`: no further page is read then. */
+  /** Time (of `performance.now()`) after which no further page is read. */
   readonly until: number;
   readonly signal: AbortSignal;
 };
 
-/** What the scan has seen, as the search statement takes it. */
+/** Result of the scan, in the form the search statement takes. */
 export type UnindexedScan = {
   /** All that were scanned, and the words in them. */
   readonly chunks: number;
@@ -39,7 +39,7 @@ export type TermHit = {
   readonly counts: readonly number[];
 };
 
-/** What one statement should take: on PGlite everybody waits for it. */
+/** Target duration of one statement: on PGlite everything else waits for it. */
 const pageMs = 100;
 const [fewestRows, mostRows] = [10, 1000];
 /** More than it ever has time for. */

@@ -16,7 +16,7 @@ export type Upload = {
   readonly sha256: string | null;
   readonly kind: string | null;
   readonly mediaType: string | null;
-  /** What its content says of it; null if that can't be read. */
+  /** Metadata from its content; null if unreadable. */
   readonly metadata: Readonly<Record<string, unknown>> | null;
   /** Why its content can't be read. */
   readonly problem: string | null;
@@ -25,7 +25,7 @@ export type Upload = {
 
 export type UploadLimits = { readonly files: number; readonly bytes: number };
 
-/** What was found out once all of it was here. */
+/** Findings about the content, once it is complete. */
 export type UploadContent = Pick<Upload, "kind" | "mediaType" | "metadata" | "problem">;
 
 const columns = `id, user_id as "userId", name, bytes::float8 as bytes, state, file, sha256, kind, media_type as "mediaType", metadata, problem,

@@ -1,7 +1,7 @@
 import type { ModelCallRecord } from "../../protocol/agents/models.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 
-/** What it cost, where a price is known. */
+/** A call with its cost, if the price is known. */
 export type PricedCall = ModelCallRecord & { readonly cost?: number };
 
 /** Writes any number of rows of the call log in one statement; a row that is there already is left as it is. */

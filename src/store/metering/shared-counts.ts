@@ -3,10 +3,10 @@ import { messageOf } from "../../protocol/base/errors.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Database } from "../driver/database.ts";
 
-/** What the nodes of one database count together, without a round trip for each. */
+/** Counts that the nodes of one database share, without a round trip per count. */
 export type SharedCounts = {
   add(name: string): void;
-  /** What other nodes have added, a second after it at most. Nobody hears the names themselves. */
+  /** Calls back with counts that other nodes added, at most a second later. The names themselves are not sent. */
   hear(listener: (key: string, count: number) => void): void;
   /** Under which key others hear of a name. */
   keyOf(name: string): string;

@@ -10,7 +10,7 @@ export type BudgetSubject =
   | { readonly kind: "group"; readonly group: string }
   | { readonly kind: "default" };
 
-/** Of a calendar day or month, UTC. At least one amount is limited. */
+/** A budget for a calendar day or month, UTC. At least one amount is limited. */
 export type NewBudget = {
   readonly subject: BudgetSubject;
   readonly period: BudgetPeriod;
@@ -155,7 +155,7 @@ type StateRow = BudgetRow & {
   held_requests: number;
 };
 
-/** What a period's counter will begin with is what the call log says until the first request makes it. */
+/** SQL for the state of budgets. Until a period's first request creates its counter, the call log gives the value it will start with. */
 function stateSql(budgets: string): string {
   return `select ${columns}, b.who, period_start(b.period) as starts_at, period_end(b.period) as ends_at,
       coalesce(s.tokens, log.tokens, 0)::bigint as tokens, coalesce(s.cost, log.cost, 0) as cost,
@@ -191,10 +191,10 @@ function partOf(used: number, limit: number | null): number {
   return limit === 0 ? 1 : used / limit;
 }
 
-/** What is reserved for one request, and what it may come to. */
+/** Reservation of one request: its ID and maximum. */
 export type ReservedSpending = { readonly id: string; readonly tokens: number; readonly cost: number };
 
-/** What a request came to. */
+/** Actual usage of a request. */
 export type ActualSpending = ReservedSpending & {
   /** 0 for one that brought nothing. */
   readonly requests: 0 | 1;
@@ -202,7 +202,7 @@ export type ActualSpending = ReservedSpending & {
   readonly isUnpriced: boolean;
 };
 
-/** What is told when a budget comes near its end. */
+/** Warning that a budget is nearly used up. */
 export type BudgetWarning = {
   readonly id: string;
   readonly kind: BudgetSubject["kind"];
@@ -259,7 +259,7 @@ export async function removeOldSpending(query: Query): Promise<void> {
 }
 
 const amounts = ["tokens", "cost", "requests"] as const;
-/** What a request may need. */
+/** Estimated amounts of a request. */
 export type SpendingEstimate = { readonly [Amount in (typeof amounts)[number]]?: number };
 
 type BudgetRefusal = {

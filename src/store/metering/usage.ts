@@ -11,7 +11,7 @@ export type UsageFilter = {
   readonly model?: string | undefined;
 };
 
-/** Of an error of a request: somebody stopped it, which says nothing of the model. */
+/** SQL condition: the request failed by a fault of the model. Aborted ones say nothing about it. */
 const isFault = (error: string) => `${error} not like 'model\\_aborted%'`;
 
 const most = 1000;
@@ -48,7 +48,7 @@ export type ModelHealth = {
   readonly lastUsedAt: Date;
   readonly lastError: string | null;
   readonly lastErrorAt: Date | null;
-  /** Of the last day. */
+  /** Requests of the last day. */
   readonly requests: number;
   readonly errors: number;
 };

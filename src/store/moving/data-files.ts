@@ -6,7 +6,7 @@ import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { isMissing } from "./export-format.ts";
 
-/** What belongs to one process or one installation only. */
+/** Files that belong to one process or one installation only. */
 const stayBehind = new Set([
   "db",
   "db.new",

@@ -9,7 +9,7 @@ export const exportFormat = "colloquy-export-1";
 
 const sumSchema = z.object({ rows: z.int(), sha256: z.string() });
 
-/** What an export says of itself once it is whole. Beside it stand `<table>.jsonl`, `files.jsonl` and `files/`. */
+/** Manifest of a complete export. Beside it stand `<table>.jsonl`, `files.jsonl` and `files/`. */
 export const manifestSchema = z.object({
   format: z.literal(exportFormat),
   id: z.guid(),
@@ -19,7 +19,7 @@ export const manifestSchema = z.object({
   tables: z.array(sumSchema.extend({ table: z.string() })),
   /** Counters of the database: `<table>.<column>`, the last value and whether it was given out. */
   counters: z.array(z.object({ table: z.string(), column: z.string(), value: z.int(), used: z.boolean() })),
-  /** Of `files.jsonl`, which has a line a file. */
+  /** Checksum of `files.jsonl`, which has one line per file. */
   files: sumSchema,
   startedAt: z.string(),
   finishedAt: z.string(),

@@ -1,4 +1,4 @@
-/** What an export does with a table of ours. */
+/** Rule for how an export treats one of our tables. */
 export type TableRule =
   | {
       readonly table: string;

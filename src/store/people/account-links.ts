@@ -4,7 +4,7 @@ import { newId } from "../../protocol/base/ids.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { readSignedId, signedId } from "../secrets/signed-ids.ts";
 
-/** What a link opens, once: to make the first admin, to make an account, to set a new password, to let a browser in. */
+/** Purpose of a one-time link: create the first admin, create an account, set a new password, or log a browser in. */
 export type LinkPurpose = "setup" | "invite" | "reset" | "open";
 
 export type AccountLink = {
@@ -12,7 +12,7 @@ export type AccountLink = {
   readonly purpose: LinkPurpose;
   /** Whose password it sets. */
   readonly userId: string | null;
-  /** Of an invited account. */
+  /** Role of an invited account. */
   readonly role: Role;
   readonly groups: readonly string[];
   readonly createdAt: Date;

@@ -13,10 +13,10 @@ export type ApiKey = {
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
-  /** What it names; null: all that the account may. */
+  /** Its scopes; null: everything that the account may do. */
   readonly scopes: readonly string[] | null;
   readonly expiresAt: Date | null;
-  /** Of a key from before keys had scopes: until when it may what it may; null: it may only what it names. */
+  /** For a key from before scopes existed: until when it keeps its full access; null: its scopes apply. */
   readonly unscopedUntil: Date | null;
 };
 
@@ -75,7 +75,7 @@ export async function revokeApiKey(
   if (rows.length === 0) throw new NotFound(`API key ${id} not found.`, { code: "key_not_found" });
 }
 
-/** Of whom a key is. Throws NotFound. */
+/** Role of a key's owner. Throws NotFound. */
 export async function roleOfKey(query: Query, id: string): Promise<Role> {
   const [row] = isId(id)
     ? await query<{ role: Role }>("select role from users where id = (select user_id from api_keys where id = $1)", [

@@ -7,7 +7,7 @@ const everyone = "everyone";
 
 const noUser = "00000000-0000-0000-0000-000000000000";
 
-/** By name; `everyone` first, with `members` 0. */
+/** Lists groups by name; `everyone` first, with `members` 0. */
 export async function listGroups(query: Query): Promise<readonly GroupView[]> {
   return query<GroupView>(
     `select $1 as name, permissions_of($2, 'user') as permissions, 0 as members
@@ -27,7 +27,7 @@ export async function saveGroup(query: Query, name: string, permissions: readonl
   );
 }
 
-/** Of `everyone`: it grants again what it did at first. Throws NotFound. */
+/** Removes a group; `everyone` is reset to its initial permissions instead. Throws NotFound. */
 export async function removeGroup(query: Query, name: string): Promise<void> {
   const rows = await query("delete from groups where name = $1 returning name", [name]);
   if (rows.length === 0 && name !== everyone) throw noGroup(name);

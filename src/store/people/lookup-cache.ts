@@ -1,7 +1,7 @@
-/** What was found lately, so that a request costs no SQL. */
+/** Caches recent lookups, so that a request needs no SQL. */
 export type LookupCache<Value> = {
   find(key: string): Promise<Value | undefined>;
-  /** What is remembered is asked again. */
+  /** Drops everything that is cached. */
   forget(): void;
 };
 
@@ -16,7 +16,7 @@ export function createLookupCache<Value>(
 
   function remember(key: string): Promise<Value | undefined> {
     const found = search(key);
-    // What is unknown is not kept: whoever guesses could fill the memory with it.
+    // Unknown keys are not cached: guessing could fill the memory with them.
     const forget = (): void => {
       if (remembered.get(key)?.found === found) remembered.delete(key);
     };

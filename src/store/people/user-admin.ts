@@ -23,14 +23,14 @@ const resetMs = dayMs;
 const mostKeysOfUser = 100;
 
 /**
- * What is done with accounts, keys, groups and links; whoever calls these has made sure that the caller may. Keys are told only
- * when made.
+ * Administers accounts, keys, groups and links. Callers must have checked that the user may do it. Keys are shown only when they
+ * are created.
  */
 export type UserAdmin = {
   list(): Promise<readonly User[]>;
   /** Throws NotFound. */
   roleOf(userId: string): Promise<Role>;
-  /** Of whom the key is. Throws NotFound. */
+  /** Role of the key's owner. Throws NotFound. */
   roleOfKey(keyId: string): Promise<Role>;
   /** With a first key. Throws Conflict `user_exists`. */
   add(

@@ -16,7 +16,7 @@ export type User = Rights & {
 /** Its name until somebody claims the account. */
 const owner = "owner";
 
-/** Of the table `users`, which a statement must name so. */
+/** Columns of the table `users`, which a statement must not alias. */
 export const userColumns = `users.id, users.name, users.role, users.disabled, users.created_at as "createdAt",
   permissions_of(users.id, users.role) as permissions`;
 
@@ -49,7 +49,7 @@ export async function ensureOwner(query: Query): Promise<User> {
   return user!;
 }
 
-/** The same in every installation, so that no node makes another. */
+/** Fixed in every installation, so that no node creates a second one. */
 const guestId = "00000000-0000-7000-8000-000000000001";
 
 /**
@@ -126,7 +126,7 @@ export async function existingUser(query: Query, id: string): Promise<User> {
   return user;
 }
 
-/** By the name in any letter case. Undefined: there is no such user. `hash` is null for an account without a password. */
+/** Finds a user by name, in any letter case. Undefined: there is no such user. `hash` is null for an account without a password. */
 export async function findPassword(
   query: Query,
   name: string,

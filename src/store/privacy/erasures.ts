@@ -129,7 +129,7 @@ export async function eraseAccount(
     [userId, name],
   );
   await transaction(async (within) => {
-    // Of rooms and threads of others: rows that tell whose a write or a limit was, with what the write brought.
+    // In other people's rooms and threads: rows that tell whose a write or a limit was, with the write's result.
     await within(
       `update ledger l set user_id = t.user_id, result = case when l.result is not null then '{"content": ""}'::jsonb end
        from runs r join threads t on t.id = r.thread_id where r.id = l.run_id and l.user_id = $1 and t.user_id <> $1`,
@@ -140,7 +140,7 @@ export async function eraseAccount(
        where r.id = b.root_run and b.user_id = $1 and t.user_id <> $1`,
       [userId],
     );
-    // What their runs were begun with stays theirs.
+    // The person's runs in other people's threads become the thread owner's.
     await within(
       `update runs r set user_id = t.user_id, caller = r.caller || jsonb_build_object('userId', t.user_id, 'name', '') from threads t
        where t.id = r.thread_id and r.user_id = $1 and t.user_id <> $1`,

@@ -1,8 +1,8 @@
 import type { Query } from "../../protocol/agents/tools.ts";
 
 /**
- * Of an item `i` in a thread `t` of somebody else: the person with the id `$1` and the name `$2` said it, or a run of theirs. In
- * a room people are known by a handle; who has left it, by their name, unless it is somebody else's handle by now.
+ * SQL condition: the person with ID `$1` and name `$2`, or a run of theirs, wrote the item `i` in another user's thread `t`. In a
+ * room people are known by a handle; after they left, by their name, unless it is another person's handle by now.
  */
 export const messagesElsewhereSql = `t.user_id <> $1 and i.body <> '{"erased": true}'::jsonb and (
   i.user_id = $1
@@ -23,7 +23,7 @@ export async function threadsSpokenIn(query: Query, userId: string, name: string
   return rows.map(({ id }) => id);
 }
 
-/** What the person said in a thread of somebody else, a page at a time. */
+/** Yields the person's messages in another user's thread, a page at a time. */
 export async function* messagesInThread(
   query: Query,
   userId: string,

@@ -1,11 +1,11 @@
 import type { Query } from "../../protocol/agents/tools.ts";
 
 type Rows = {
-  /** Of its file in an export. */
+  /** Name of its file in an export. */
   readonly name: string;
-  /** What there is of the person with the id `$1`, from what follows the key `$2` on; at most `$3` rows. */
+  /** Selects rows of the person with ID `$1` after the key `$2`; at most `$3` rows. */
   readonly sql: string;
-  /** Begins before every key. */
+  /** A key that sorts before all others. */
   readonly first: string;
 };
 
@@ -22,8 +22,8 @@ const byText = (name: string, columns: string, from: string, key: string): Rows 
 });
 
 /**
- * What the tables hold of a person, by name; no hashes, no tokens, no sealed secrets. Items of conversations are not among them:
- * their bodies are shown as the API shows them.
+ * Selects, by name, everything that the tables hold about a person; no hashes, tokens or sealed secrets. Items of conversations are
+ * exported elsewhere, in the API's form.
  */
 export const personalRows: readonly Rows[] = [
   byText("identities", "issuer, subject, created_at", "identities where user_id = $1", "issuer || ' ' || subject"),

@@ -8,11 +8,11 @@ import { Conflict } from "../../protocol/base/errors.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../driver/database.ts";
 
-/** Of a thread `t`: nobody works in it, and nothing waits there. */
+/** SQL condition: no run works in thread `t`, and no message waits there. */
 export const isIdle = `t.pending = 0 and not exists
   (select from runs r where r.thread_id = t.id and r.status in ('queued', 'running', 'waiting'))`;
 
-/** Of a thread `t`: no schedule goes on with it, which would end unheard with it. */
+/** SQL condition: no schedule uses thread `t`; it would silently end with the thread. */
 export const isUnscheduled = "not exists (select from schedules s where s.thread_id = t.id and s.enabled)";
 
 type RetentionRules = {
@@ -25,7 +25,7 @@ type RetentionRules = {
 
 const visible = `t.parent_run is null and not t.hidden and t.expires_at is null and ${isUnscheduled}`;
 
-/** What is kept for a time only, if somebody says for how long. */
+/** Kinds of data that are removed after a time, if one is configured. */
 export const retentionKinds = {
   threads: {
     days: null,
@@ -38,7 +38,7 @@ export const retentionKinds = {
     due: `select t.id from threads t where ${visible} and t.archived_at < now() - $1 * interval '1 day'
             and t.updated_at < now() - $1 * interval '1 day' and ${isIdle}`,
   },
-  // Of one in somebody else's conversation the row alone says who is to be asked for what it did there.
+  // For a run in another user's conversation, only this row tells who is responsible for what it did.
   runs: {
     days: null,
     what: "how runs that ended were made: limits, ledger, delegated runs with their threads; messages, calls and results stay",
@@ -78,7 +78,7 @@ export const retentionKinds = {
   },
 } as const satisfies Readonly<Record<RetentionKind, RetentionRules>>;
 
-/** What the configuration says of a kind: 0 is for ever. */
+/** Configured days of each kind; 0: for ever. */
 export type ConfiguredDays = Partial<
   Readonly<Record<RetentionKind, { readonly days: number; readonly source: string }>>
 >;
@@ -152,7 +152,7 @@ export async function listDue(
 
 const tables = { shares: "shares", callLog: "model_calls", audit: "audit_log" } as const;
 
-/** Of kinds that are nothing but rows; `days` null: what goes whatever the rule says. Says how many went. */
+/** Removes due rows of kinds that consist of rows only; `days` null: those that always expire. Returns how many. */
 export async function removeDueRows(
   query: Query,
   kind: keyof typeof tables,

@@ -34,7 +34,7 @@ export async function presentIn(query: Query, roomId: string): Promise<readonly 
   return (await presentInEach(query, [roomId])).get(roomId) ?? [];
 }
 
-/** The same by room. */
+/** Returns who is present, by room. */
 export async function presentInEach(
   query: Query,
   roomIds: readonly string[],

@@ -4,7 +4,7 @@ import type { Query } from "../../protocol/agents/tools.ts";
 const stands = `not exists (select from items w where w.kind = 'state' and w.run_id = r.run_id and w.step = r.step
   and w.call_index = r.call_index and w.seq > r.seq)`;
 
-/** What must hold of the rows, as a sentence, and a query that counts what breaks it. */
+/** Invariants of the rows: a sentence, and a query that counts violations. */
 const invariants: readonly { readonly name: string; readonly count: string }[] = [
   {
     name: "items of a thread are numbered without a gap, and its counter is right",

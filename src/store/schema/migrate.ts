@@ -55,7 +55,7 @@ export async function migrate(
   return added;
 }
 
-/** What the database has by now, and what of it was added at this moment: the baseline, if it was empty. */
+/** Returns the migrations that the database has, and those just added: the baseline, if it was empty. */
 async function begin(
   query: Query,
   base: Baseline | undefined,

@@ -8,7 +8,7 @@ export type Migration = {
   readonly up: string | ((query: Query) => Promise<void>);
 };
 
-/** What a number of migrations made of an empty database, in one step. Never changed after its release. */
+/** Creates in one step what the first migrations made of an empty database. Never changed after its release. */
 export type Baseline = {
   /** The migrations that it stands for, in order: a database made by it has them as one that went through them. */
   readonly names: readonly string[];

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 let prototypes: ReadonlyMap<string, string> | undefined;
 
 /**
- * The same for names that can be taken for one another: the skeleton of UTS 39, whatever the letter case, since names are the
- * same in any. Kept in the database: another table of look-alikes needs a migration that works it out anew.
+ * Maps names that look alike to the same text: the skeleton of UTS 39, in one letter case, since names are compared without it.
+ * Kept in the database: another table of look-alikes needs a migration that works it out anew.
  */
 export function looksOf(name: string): string {
   prototypes ??= readPrototypes();

@@ -1,7 +1,7 @@
 import type { Query } from "../../protocol/agents/tools.ts";
 import { seal, unseal } from "./seal.ts";
 
-/** Of one user at one server. What was sealed for one address does not open for another. */
+/** Credentials' owner: one user at one server. Values sealed for one address don't open for another. */
 export type CredentialPlace = { readonly userId: string; readonly server: string; readonly url: string };
 export type McpCredentials = ReturnType<typeof createMcpCredentials>;
 
@@ -33,8 +33,8 @@ export function createMcpCredentials(query: Query, secret: string) {
     },
 
     /**
-     * What is to be exchanged for a new login, and by this caller alone: a server may take a second try for theft.
-     * Undefined: there is none, or somebody else is at it.
+     * Takes the token to exchange for a new login, for this caller only: a server may treat a second exchange as theft.
+     * Undefined: there is none, or another caller is exchanging it.
      */
     async takeForRenewal(
       place: CredentialPlace,

@@ -2,7 +2,7 @@ import type { Query } from "../../protocol/agents/tools.ts";
 import { seal, unseal } from "./seal.ts";
 
 /**
- * What a caller handed over for the time of a run (a token for another system), sealed. A row is made with its run, in one
+ * Stores secrets that a caller passed for the duration of a run (a token for another system), sealed. A row is made with its run, in one
  * transaction; the database removes it with the run's end. Whichever process takes the run up finds it.
  */
 export type RunSecretPlace = { readonly runId: string; readonly name: string };

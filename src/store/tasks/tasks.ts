@@ -56,7 +56,7 @@ export async function getTask(query: Query, { userId, taskId }: OneTask): Promis
 
 export type TaskRecordPage = {
   readonly tasks: readonly TaskRecord[];
-  /** Of all tasks of the user. */
+  /** Counts over all tasks of the user. */
   readonly counts: Readonly<Record<TaskStatus, number>>;
 };
 

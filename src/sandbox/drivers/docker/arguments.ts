@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Mount, type SandboxCommand, type SandboxLimits, workspaceTarget } from "../../sandbox.ts";
 
-/** What a container is made for; a command of the same kind may be run in it. */
+/** Properties of a container; commands of the same kind may run in it. */
 export type ContainerKind = {
   readonly image: string;
   /** A file with the filter of system calls. */
@@ -18,7 +18,7 @@ export type ContainerUser = `${number}:${number}`;
 const temporaryBytes = 64 * 1024 ** 2;
 const sharedMemoryBytes = 64 * 1024 ** 2;
 const openFiles = 1024;
-/** Of the user on this machine, in all containers together; the limit that counts is the container's. Some engines would want more than they may. */
+/** Process limit of the user on this machine, over all containers; the container's own limit is the effective one. Some engines would ask for more than is allowed. */
 const mostProcesses = 4096;
 /** The first process, and what comes and goes with a command. */
 const ownProcesses = 4;

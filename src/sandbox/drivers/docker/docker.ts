@@ -80,7 +80,7 @@ function users(): readonly ContainerUser[] {
   return [`${uid}:${gid}`, "0:0"];
 }
 
-/** What runs ends with its server; what could not be removed then is removed now, as far as the engine likes. */
+/** Removes containers that ended with an earlier server and could not be removed then, as far as the engine allows. */
 async function removeEnded(engine: ContainerEngine, signal: AbortSignal): Promise<void> {
   const ofOurs = ["--filter", `label=${ownLabel}`, "--filter", "status=exited"];
   const ended = await askEngine(engine, ["ps", "--all", "--quiet", ...ofOurs], signal).catch(() => "");
@@ -177,7 +177,7 @@ async function runIn(
     : result;
 }
 
-/** The same filter of system calls as elsewhere, as engines of containers read it. */
+/** Returns the common filter of system calls in the format of container engines. */
 function containerFilter(): object {
   const refuse = (names: readonly string[], errnoRet: number, args: readonly object[] = []) => ({
     names,
