@@ -65,7 +65,7 @@ for (const era of eras)
     const gone = await client.callTool({ name: "delete_task", arguments: { task_id: task.id } });
     assert.equal((gone.structuredContent as { deleted: boolean }).deleted, true);
     const missing = await client.callTool({ name: "complete_task", arguments: { task_id: task.id } });
-    assert.deepEqual([missing.isError, /no task/.test(textIn(missing))], [true, true]);
+    assert.deepEqual([missing.isError, /not found/.test(textIn(missing))], [true, true]);
     await client.close();
   });
 
