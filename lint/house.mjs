@@ -11,8 +11,8 @@ import { ownedTables } from "./layers.mjs";
 import { confusingNames } from "./names.mjs";
 import { unnaturalWords } from "./words.mjs";
 
-const mostInFolder = 30;
-const mostLoose = 5;
+const maxInFolder = 30;
+const maxLoose = 5;
 
 /** What is wrong with the tree at `root`, a line each. `files`: the paths from there, as git knows them. */
 export function examineHouse(root, files) {
@@ -97,14 +97,14 @@ function fullFolders(files) {
     (file) => dirname(file),
   );
   return [...inFolder]
-    .filter(([, { length }]) => length > mostInFolder)
-    .map(([folder, { length }]) => `${folder} holds ${length} files; at most ${mostInFolder}`);
+    .filter(([, { length }]) => length > maxInFolder)
+    .map(([folder, { length }]) => `${folder} holds ${length} files; at most ${maxInFolder}`);
 }
 
 function looseFiles(files) {
   const loose = files.filter((file) => /^src\/[^/]+$/.test(file) && !isTest(file));
-  return loose.length > mostLoose
-    ? [`src/ holds ${loose.length} loose files; at most ${mostLoose}: ${loose.join(", ")}`]
+  return loose.length > maxLoose
+    ? [`src/ holds ${loose.length} loose files; at most ${maxLoose}: ${loose.join(", ")}`]
     : [];
 }
 

@@ -1,7 +1,7 @@
 /** Names of types: each says what the thing is, and one name stands for one thing. */
 
-const mostDeclarations = 3;
-const mostShared = 25;
+const maxDeclarations = 3;
+const maxShared = 25;
 
 /** Verb forms that don't end in `ed` or `ing`. */
 const irregular =
@@ -19,15 +19,13 @@ export function confusingNames(texts) {
       declaredIn.set(name, [...(declaredIn.get(name) ?? []), file]);
   const problems = [];
   for (const [name, files] of declaredIn) {
-    if (files.length > mostDeclarations)
-      problems.push(`${files.length} types are called ${name}, at most ${mostDeclarations}: ${files.join(", ")}`);
+    if (files.length > maxDeclarations)
+      problems.push(`${files.length} types are called ${name}, at most ${maxDeclarations}: ${files.join(", ")}`);
     if (isVerbForm(name)) problems.push(`${files[0]} calls a type ${name}: a name is a noun, the thing that it is`);
   }
   const shared = [...declaredIn].filter(([, files]) => files.length > 1).map(([name]) => name);
-  if (shared.length > mostShared)
-    problems.push(
-      `${shared.length} names are given to more than one type, at most ${mostShared}: ${shared.join(", ")}`,
-    );
+  if (shared.length > maxShared)
+    problems.push(`${shared.length} names are given to more than one type, at most ${maxShared}: ${shared.join(", ")}`);
   return problems;
 }
 

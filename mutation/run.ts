@@ -17,7 +17,7 @@ import { type Mutant, mutantsOf, root } from "./mutants.ts";
 import { measure, type Reached, runTests, type Surroundings } from "./run-tests.ts";
 
 const leastKilled = 0.95;
-const mostEquivalent = 0.1;
+const maxEquivalent = 0.1;
 /** Below `leastKilled` by themselves: tried whole, and not drawn for a sample, which must not fail by the draw. */
 const unfinished = new Set(["src/run/verbs/decide.ts"]);
 
@@ -44,7 +44,7 @@ const problems = sources.flatMap((file) =>
     .map((name) => `equivalent.json: ${file} has no mutant “${name}” any more.`),
 );
 const judged = all.filter((mutant) => !isEquivalent(mutant));
-if (all.length - judged.length > mostEquivalent * all.length)
+if (all.length - judged.length > maxEquivalent * all.length)
   problems.push(`equivalent.json: ${all.length - judged.length} of ${all.length} mutants are too many.`);
 
 if (values.sample !== undefined) console.log(`COLLOQUY_TEST_SEED=${seed}`);

@@ -14,7 +14,7 @@ const seed = Number(process.env["COLLOQUY_FUZZ_SEED"] ?? randomInt(1_000_000));
 const each = Number(process.env["COLLOQUY_FUZZ_REQUESTS"] ?? 1600);
 const atOnce = 8;
 /** The document has a megabyte. */
-const mostKept = 8_000_000;
+const maxKept = 8_000_000;
 /** No answer is that long in coming, but for those that wait for something to happen. */
 const silenceMs = 20_000;
 const root = new URL("..", import.meta.url).pathname;
@@ -33,7 +33,7 @@ function ask(url: string, { method, path, headers, body }: FuzzedRequest): Promi
       const done = (text: string) => resolve({ status: response.statusCode!, type, text });
       let text = "";
       response.setEncoding("utf8").on("data", (piece: string) => {
-        if (text.length < mostKept) text += piece;
+        if (text.length < maxKept) text += piece;
       });
       response.once("end", () => done(text)).once("error", () => done(text));
       if (type.startsWith("text/event-stream")) {

@@ -10,7 +10,7 @@ const advice =
   "Rewrite it, or scan the text instead; if the text is short, say in test/regexes/bounded.ts where that is seen to.";
 
 /** Patterns that may be missing in judged.json, besides the slow ones, or stand there though they are gone. */
-const mostFresh = 30;
+const maxFresh = 30;
 
 /** As people find it: file, line, pattern, and a text that makes it slow. */
 function told({ file, line, source, flags }: Literal, verdict: Verdict): string {
@@ -69,8 +69,8 @@ test("what was judged before is written down, but for what changed since", () =>
   const stale = [...judged].filter((fingerprint) => !there.has(fingerprint));
   const fresh = [...there].filter((fingerprint) => !judged.has(fingerprint));
   const advice = "Run `node test/regexes/write-judged.ts` and commit test/regexes/judged.json.";
-  assert.ok(stale.length <= mostFresh, `${stale.length} patterns of judged.json are gone. ${advice}`);
-  assert.ok(fresh.length <= bounded.length + mostFresh, `${fresh.length} patterns are judged in each run. ${advice}`);
+  assert.ok(stale.length <= maxFresh, `${stale.length} patterns of judged.json are gone. ${advice}`);
+  assert.ok(fresh.length <= bounded.length + maxFresh, `${fresh.length} patterns are judged in each run. ${advice}`);
 });
 
 test("nor does one that is only made when it runs", async () => {

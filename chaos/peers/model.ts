@@ -86,7 +86,7 @@ function plain(content: unknown): string {
   return (Array.isArray(content) ? (content as { text?: string }[]) : []).map((part) => part.text ?? "").join("");
 }
 
-const mostTries = 3;
+const maxTries = 3;
 
 /** The calls of the first round that has some to make, those that were told to have failed among them. */
 function nextCalls(script: Script, messages: readonly Message[]): readonly ServerCall[] {
@@ -99,7 +99,7 @@ function nextCalls(script: Script, messages: readonly Message[]): readonly Serve
     const due = callsOf(script, round).flatMap((call) => {
       const before = made.get(call.effect) ?? [];
       const last = before.at(-1);
-      if (last && (before.length >= mostTries || !hasFailed(results.get(last.id)))) return [];
+      if (last && (before.length >= maxTries || !hasFailed(results.get(last.id)))) return [];
       return [
         { name: call.name, arguments: call.arguments, id: `call_${call.effect}_${before.length}`.replaceAll(".", "_") },
       ];

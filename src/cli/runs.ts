@@ -12,7 +12,7 @@ import { decisions, type Decision } from "../protocol/threads/items.ts";
 import { isEnded, type RunStatus, runStatuses } from "../protocol/threads/runs.ts";
 
 /** That a server tells at once. */
-const mostRuns = 500;
+const maxRuns = 500;
 
 export type RunListOptions = {
   /** Those that have ended too. */
@@ -38,7 +38,7 @@ export async function listRuns({ all, status, limit = "20" }: RunListOptions): P
 /** Those that have not ended, oldest first. */
 async function listLive(client: Client): Promise<number> {
   const live = await Promise.all(
-    (["running", "queued", "waiting"] as const).map((status) => client.runs({ status, limit: mostRuns })),
+    (["running", "queued", "waiting"] as const).map((status) => client.runs({ status, limit: maxRuns })),
   );
   const runs = live.flat().sort((one, other) => (one.id < other.id ? -1 : 1));
   await tellRuns(client, runs);
@@ -56,8 +56,8 @@ async function listNewest(
   if (runs.length === 0) console.log(status === undefined ? "No runs yet." : `No ${status} runs.`);
   if (runs.some((run) => isEnded(run.status)))
     console.error("To start a new run with the steps of one that has ended: colloquy fork <run> <step>");
-  if (runs.length === limit && limit < mostRuns)
-    console.error(`Showing the newest ${limit}. For more: --limit ${Math.min(limit * 2, mostRuns)}`);
+  if (runs.length === limit && limit < maxRuns)
+    console.error(`Showing the newest ${limit}. For more: --limit ${Math.min(limit * 2, maxRuns)}`);
   return exitCodes.done;
 }
 
@@ -89,8 +89,8 @@ function statusIn(text: string | undefined): RunStatus | undefined {
 
 function limitIn(text: string): number {
   const limit = Number(text);
-  if (!/^\d+$/.test(text) || limit < 1 || limit > mostRuns)
-    throw new InvalidInput(`--limit must be a number from 1 to ${mostRuns}.`);
+  if (!/^\d+$/.test(text) || limit < 1 || limit > maxRuns)
+    throw new InvalidInput(`--limit must be a number from 1 to ${maxRuns}.`);
   return limit;
 }
 

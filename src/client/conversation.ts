@@ -110,7 +110,7 @@ export type ConversationFold = {
 };
 
 /** Of one call. */
-const mostOutput = 20_000;
+const maxOutput = 20_000;
 
 /** Folds the events of a thread into the blocks of a conversation. */
 export function createConversation(): ConversationFold {
@@ -309,7 +309,7 @@ export function createConversation(): ConversationFold {
       }
       case "progress": {
         const call = find(`${event.run}/${event.step}/${event.index}`, "call");
-        return call ? set({ ...call, output: (call.output + event.text).slice(-mostOutput) }) : [];
+        return call ? set({ ...call, output: (call.output + event.text).slice(-maxOutput) }) : [];
       }
       case "message":
       case "call-start":

@@ -30,8 +30,8 @@ type OpenRequest = { readonly control: AbortController; readonly isModern: boole
 
 const versionKey = "io.modelcontextprotocol/protocolVersion";
 const sessionHeader = "mcp-session-id";
-const mostAtOnce = 256;
-const mostCharacters = 10_000_000;
+const maxAtOnce = 256;
+const maxCharacters = 10_000_000;
 
 /**
  * Carries MCP between a program that speaks it over its standard input and output, a message a line, and the server's `/mcp`,
@@ -90,8 +90,8 @@ export async function bridgeMcp({ locate, input, output, lastAnswersMs = 30_000 
     const message = line === undefined ? undefined : parse(line);
     if (!message) fail(null, -32700, "A line must hold one JSON object, of 10 MB at most.");
     else if (takesBack(message, working)) continue;
-    else if (working.size >= mostAtOnce && message.id !== undefined)
-      fail(message.id, -32000, `No more than ${mostAtOnce} requests at once.`);
+    else if (working.size >= maxAtOnce && message.id !== undefined)
+      fail(message.id, -32000, `No more than ${maxAtOnce} requests at once.`);
     // What asks for nothing is sent before what comes after it.
     else if (message.id === undefined || message.method === "initialize") await answer(message);
     else {
@@ -173,11 +173,11 @@ async function* linesOf(input: Readable): AsyncGenerator<string | undefined> {
     const [first = "", ...lines] = decoder.decode(chunk as Buffer, { stream: true }).split("\n");
     rest += first;
     for (const line of lines) {
-      yield isTooLong || rest.length > mostCharacters ? undefined : rest;
+      yield isTooLong || rest.length > maxCharacters ? undefined : rest;
       isTooLong = false;
       rest = line;
     }
-    if (rest.length <= mostCharacters) continue;
+    if (rest.length <= maxCharacters) continue;
     isTooLong = true;
     rest = "";
   }

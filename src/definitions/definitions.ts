@@ -24,7 +24,7 @@ export type DefinitionsOptions = Omit<LiveOptions, "database"> & {
 };
 
 /** How often others may be faster. */
-const mostTries = 20;
+const maxTries = 20;
 
 export type Definitions = Awaited<ReturnType<typeof createDefinitions>>;
 
@@ -69,7 +69,7 @@ export async function createDefinitions(options: DefinitionsOptions) {
 
   /** Does what `act` decides on all that there is at that time; begins anew if others were faster. */
   const settle = oneByOne(async (act: (stamp: string) => Promise<"done" | "stale">): Promise<void> => {
-    for (let tries = 0; tries < mostTries; tries++) {
+    for (let tries = 0; tries < maxTries; tries++) {
       // What can't be taken over can be changed all the same.
       await read();
       if ((await act(live.now().stamp)) === "done") return refresh();

@@ -22,7 +22,7 @@ export type ParsePolicy = {
   readonly programs: boolean;
 };
 
-const mostCharacters = 1_000_000;
+const maxCharacters = 1_000_000;
 const providers = modelConfigSchema.options.flatMap(({ shape: { provider } }) =>
   provider instanceof z.ZodLiteral ? [...provider.values] : [],
 );
@@ -39,8 +39,8 @@ export function parseDefinition<Kind extends DefinitionKind>(
 ): ParseResult<Kind> {
   if (typeof definition !== "object" || definition === null || Array.isArray(definition))
     return { ok: false, problems: [{ path: "", message: "must be an object" }] };
-  if (JSON.stringify(definition).length > mostCharacters)
-    return { ok: false, problems: [{ path: "", message: `is longer than ${mostCharacters} characters` }] };
+  if (JSON.stringify(definition).length > maxCharacters)
+    return { ok: false, problems: [{ path: "", message: `is longer than ${maxCharacters} characters` }] };
   const { value, problems } = parsers[kind](id, definition as Readonly<Record<string, unknown>>);
   const all = [...problems, ...ownProblems(kind, definition as Readonly<Record<string, unknown>>, policy)];
   return all.length > 0 || value === undefined ? { ok: false, problems: all } : { ok: true, definition: value };

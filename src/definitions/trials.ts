@@ -21,7 +21,7 @@ export type TrialsOptions = Pick<McpOptions, "version" | "environment" | "log"> 
 export type Trials = ReturnType<typeof createTrials>;
 
 const longestMs = 60_000;
-const mostTokens = 512;
+const maxTokens = 512;
 
 /** Trying what is defined, and what might be. */
 export function createTrials({ definitions, servers, onCall, isOwn, connect, ...options }: TrialsOptions) {
@@ -47,7 +47,7 @@ export function createTrials({ definitions, servers, onCall, isOwn, connect, ...
       try {
         const request = {
           messages: [{ role: "user" as const, content: prompt }],
-          settings: { maxTokens: mostTokens },
+          settings: { maxTokens },
           origin: { userId: caller.userId },
           onCall,
         };

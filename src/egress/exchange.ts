@@ -34,7 +34,7 @@ export type ExchangeOptions = {
 };
 
 /** How much of a stream is kept for who reads it, before the server has to wait. */
-const mostKept = 65_536;
+const maxKept = 65_536;
 
 /**
  * One request and its answer by undici's own events: its `request` has a stream for each answer, which costs half as much
@@ -97,7 +97,7 @@ export class EgressExchange implements Dispatcher.DispatchHandler {
     if ((this.isStream ? this.pending : this.kept) > maxBytes) return this.end(tooLarge());
     this.chunks.push(chunk);
     if (!this.isStream) return;
-    if (this.kept > mostKept) controller.pause();
+    if (this.kept > maxKept) controller.pause();
     this.notify();
   }
 
@@ -159,7 +159,7 @@ export class EgressExchange implements Dispatcher.DispatchHandler {
             const value = this.chunks.shift();
             if (value) {
               this.kept -= value.length;
-              if (this.kept <= mostKept) this.controller?.resume();
+              if (this.kept <= maxKept) this.controller?.resume();
               resolve({ done: false, value });
             } else if (this.broken) reject(this.broken.error);
             else if (this.isEnded) resolve({ done: true });

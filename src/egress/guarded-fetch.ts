@@ -46,8 +46,8 @@ export type GuardedFetch = {
 };
 
 const connectTimeoutMs = 10_000;
-const mostConnections = 128;
-const mostRedirects = 5;
+const maxConnections = 128;
+const maxRedirects = 5;
 
 /**
  * `fetch` behind the guard of `guardedRequest`, for clients that keep connections and read streams of events. Every new
@@ -60,7 +60,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
       connect: guardedConnector((host) => addressesOf(host, { allow: isNamed ? [host] : [], refuse, resolve }), {
         timeoutMs: connectTimeoutMs,
       }),
-      connections: mostConnections,
+      connections: maxConnections,
       headersTimeout: timeoutMs,
       bodyTimeout: 0,
       allowH2: false,
@@ -123,7 +123,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
       const location = isRedirect(status) && init.redirect !== "manual" ? [headers["location"]].flat()[0] : undefined;
       if (location === undefined) return responseOf(answer);
       if ("reader" in answer) await answer.reader.cancel();
-      if (init.redirect === "error" || hops === mostRedirects)
+      if (init.redirect === "error" || hops === maxRedirects)
         throw new Unavailable(`${hop.url.host} redirects, or redirects too often.`, { code: "too_many_redirects" });
       hop = nextHop(hop, status, location);
     }

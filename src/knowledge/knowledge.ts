@@ -47,7 +47,7 @@ export type Knowledge = {
 };
 
 /** Characters of a document's text that are taken: some thousand pages. */
-const mostText = 10_000_000;
+const maxText = 10_000_000;
 
 export async function createKnowledge(options: KnowledgeOptions): Promise<Knowledge> {
   const { database, folder, embedding, documentBytes, limits, readers, allow, checkDisk, refusal, log } = options;
@@ -71,7 +71,7 @@ export async function createKnowledge(options: KnowledgeOptions): Promise<Knowle
       allow,
       documentBytes,
       userBytes: limits.bytes,
-      mostText,
+      maxText,
       readers,
       onReady,
       log,

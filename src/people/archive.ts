@@ -65,7 +65,7 @@ async function* threadParts({ query, threads, workspaces }: PersonSources, userI
   yield* numbered(`threads/${threadId}/items`, itemPages(threads, callerOf(user, "local"), threadId));
   const workspace = await workspaces.find(threadId).catch(() => undefined);
   if (!workspace) return;
-  const { entries } = await workspace.list({ most: mostFiles });
+  const { entries } = await workspace.list({ most: maxFiles });
   for (const { path, kind } of entries) {
     if (kind !== "file") continue;
     // Commands may be at work there: what has gone meanwhile is left out.
@@ -80,7 +80,7 @@ async function* threadParts({ query, threads, workspaces }: PersonSources, userI
   }
 }
 
-const mostFiles = 50_000;
+const maxFiles = 50_000;
 
 async function* itemPages(
   threads: PersonSources["threads"],

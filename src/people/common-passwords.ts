@@ -1,5 +1,5 @@
 /** Of those that are long enough to be taken at all: whoever guesses begins with them. */
-const mostListed = 10_000;
+const maxListed = 10_000;
 const fewestCharacters = 8;
 
 let listed: Promise<ReadonlySet<string>> | undefined;
@@ -17,7 +17,7 @@ async function readList(): Promise<ReadonlySet<string>> {
   // The commonest first.
   for (const password of dictionary["passwords-common"]) {
     if ([...password].length >= fewestCharacters) common.add(password.toLowerCase());
-    if (common.size === mostListed) break;
+    if (common.size === maxListed) break;
   }
   return common;
 }

@@ -3,7 +3,7 @@ import { InvalidInput, Unavailable } from "../protocol/base/errors.ts";
 import { isCommon } from "./common-passwords.ts";
 
 /** What bcrypt reads of a password: whatever comes after it would be ignored. */
-const mostBytes = 72;
+const maxBytes = 72;
 const fewestCharacters = 8;
 /** Of Node's four threads for files, names and hashes as many stay free for the others. */
 const atOnce = 2;
@@ -23,7 +23,7 @@ export type PasswordAttempt = {
 
 /** bcrypt in Node's thread pool, a few at a time. `cost` is its logarithm: 12 takes about a quarter of a second. */
 export function createPasswords({ cost = 12 }: { readonly cost?: number } = {}): Passwords {
-  const gate = createGate({ atOnce, mostWaiting: 500 });
+  const gate = createGate({ atOnce, maxWaiting: 500 });
   const hashOf = (password: string) => hash(password, { cost, rejectLongPasswords: true });
   let nobodys: Promise<string> | undefined;
   return {
@@ -37,7 +37,7 @@ export function createPasswords({ cost = 12 }: { readonly cost?: number } = {}):
         await first?.();
         nobodys ??= hashOf("nobody has this password");
         const asked = password.normalize("NFC");
-        const isPossible = Buffer.byteLength(asked) <= mostBytes && !asked.includes("\0");
+        const isPossible = Buffer.byteLength(asked) <= maxBytes && !asked.includes("\0");
         const fits = await verify(isPossible ? asked : "", known ?? (await nobodys));
         return fits && isPossible && typeof known === "string";
       }, signal),
@@ -55,10 +55,10 @@ export function checkedPassword(password: string): string {
       `A password has at least ${fewestCharacters} characters; this one ${characters}.`,
     );
   const bytes = Buffer.byteLength(text);
-  if (bytes > mostBytes)
+  if (bytes > maxBytes)
     throw refuse(
       "password_too_long",
-      `A password has at most ${mostBytes} bytes, and this one has ${bytes} in its ${characters} characters: an emoji takes 4 ` +
+      `A password has at most ${maxBytes} bytes, and this one has ${bytes} in its ${characters} characters: an emoji takes 4 ` +
         "or more, a Chinese or Japanese character 3, ä or é 2, a plain letter 1. The rest would not count, so it is refused.",
     );
   if (text.includes("\0") || !text.isWellFormed())
@@ -77,7 +77,7 @@ function tooCommon(): InvalidInput {
 type WorkQueue = <Value>(work: () => Promise<Value>, signal: AbortSignal) => Promise<Value>;
 
 /** Lets a few in at a time and the others wait in a bounded queue. */
-function createGate({ atOnce, mostWaiting }: { readonly atOnce: number; readonly mostWaiting: number }): WorkQueue {
+function createGate({ atOnce, maxWaiting }: { readonly atOnce: number; readonly maxWaiting: number }): WorkQueue {
   const waiting = new Set<() => void>();
   let inside = 0;
 
@@ -100,7 +100,7 @@ function createGate({ atOnce, mostWaiting }: { readonly atOnce: number; readonly
   return async (work, signal) => {
     signal.throwIfAborted();
     if (inside < atOnce) inside++;
-    else if (waiting.size >= mostWaiting)
+    else if (waiting.size >= maxWaiting)
       throw new Unavailable("Too many logins at the moment. Try again.", { code: "busy", retryAfterSeconds: 5 });
     // Whoever leaves hands over the place.
     else await turn(signal);

@@ -32,7 +32,7 @@ const together: Readonly<Record<RetentionKind, number>> = {
   audit: 5000,
 };
 /** Of each kind in a round; what is left over is the next one's. */
-const mostBatches = 40;
+const maxBatches = 40;
 const lookEveryMs = 5 * 60_000;
 
 /** How long things are kept; whoever changes it has made sure that the caller may. */
@@ -110,7 +110,7 @@ export function createRetention(parts: RetentionDeps): Retention & { begin(): ()
   async function removeKind(kind: RetentionKind, days: number | null): Promise<RoundResult> {
     let total = 0;
     try {
-      for (let batch = 0; batch < mostBatches && !stopped; batch++) {
+      for (let batch = 0; batch < maxBatches && !stopped; batch++) {
         const { removed, more } = await removeSome(kind, days);
         total += removed;
         if (!more) break;

@@ -1,6 +1,6 @@
 const block = 512;
 /** What the field of an older header holds. */
-const mostOctal = 8 ** 11 - 1;
+const maxOctal = 8 ** 11 - 1;
 
 export type TarFile = {
   /** Relative, with slashes. */
@@ -31,7 +31,7 @@ export async function* tarOf(files: AsyncIterable<TarFile>): AsyncGenerator<Uint
 function* headOf(name: string, bytes: number, modified: Date): Generator<Uint8Array> {
   const records = [];
   if (!/^[\x20-\x7e]{1,100}$/.test(name)) records.push(recordOf("path", name));
-  if (bytes > mostOctal) records.push(recordOf("size", String(bytes)));
+  if (bytes > maxOctal) records.push(recordOf("size", String(bytes)));
   if (records.length > 0) {
     const text = Buffer.from(records.join(""));
     yield header({ name: "PaxHeader", bytes: text.length, modified, type: "x" });
@@ -65,7 +65,7 @@ function header({
   head.write(octal(0o600, 8), 100);
   head.write(octal(0, 8), 108);
   head.write(octal(0, 8), 116);
-  head.write(octal(Math.min(bytes, mostOctal), 12), 124);
+  head.write(octal(Math.min(bytes, maxOctal), 12), 124);
   head.write(octal(Math.max(0, modified.getTime() / 1000), 12), 136);
   head.write("        ", 148);
   head.write(type, 156);

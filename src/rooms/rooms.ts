@@ -80,7 +80,7 @@ export type RoomsDeps = {
 const composed = "room";
 
 /** For the end of what was interrupted, before a new chapter begins. */
-const mostLooks = 50;
+const maxLooks = 50;
 const betweenLooksMs = 100;
 
 export function createRooms({ query, runs, threads, approvals, agents, files }: RoomsDeps): Rooms {
@@ -301,7 +301,7 @@ export function createRooms({ query, runs, threads, approvals, agents, files }: 
     async beginChapter(caller, id) {
       const room = await find(caller, id);
       await rooms.interrupt(caller, id);
-      for (let looks = 0; looks < mostLooks && (await readLive(query, id)).root; looks++) await sleep(betweenLooksMs);
+      for (let looks = 0; looks < maxLooks && (await readLive(query, id)).root; looks++) await sleep(betweenLooksMs);
       await threads.beginChapter({ threadId: id, by: room.handle });
       return rooms.get(caller, id);
     },

@@ -25,7 +25,7 @@ export type DefinitionStore = ReturnType<typeof createDefinitionStore>;
 /** On which channel each change is told. */
 export const definitionsChannel = "colloquy_definitions";
 
-const mostOfAKind = 1000;
+const maxOfAKind = 1000;
 /** These hold keys and passwords, in places that only their schema knows: nothing of them is kept readable. */
 const sealedKinds: readonly StoredKind[] = ["model", "mcp-server"];
 
@@ -71,7 +71,7 @@ export function createDefinitionStore(database: Pick<Database, "query" | "transa
         const rows = await query(
           `insert into definitions (kind, id, revision, body, sealed, created_by, changed_by)
            select $1, $2, $3, $4::jsonb, $5, $6, $6
-           where (select count(*) from definitions where kind = $1) < ${mostOfAKind} returning 1`,
+           where (select count(*) from definitions where kind = $1) < ${maxOfAKind} returning 1`,
           [key.kind, key.id, newId(), ...written(key, body), userId],
         );
         return rows.length > 0 ? "done" : "too many";

@@ -10,7 +10,7 @@ export type ChatCommand = {
   readonly run: (chat: Chat, rest: string) => Promise<void> | void;
 };
 
-const mostListed = 20;
+const maxListed = 20;
 
 /** What may be typed behind a slash. */
 export const commands: readonly ChatCommand[] = [
@@ -120,7 +120,7 @@ async function files(chat: Chat, path: string): Promise<void> {
 }
 
 async function resume(chat: Chat, rest: string): Promise<void> {
-  const threads = await chat.client.threads({ limit: mostListed });
+  const threads = await chat.client.threads({ limit: maxListed });
   if (rest === "") {
     const lines = threads.map(({ title, updatedAt }, at) => {
       const when = updatedAt.slice(0, 16).replace("T", " ");

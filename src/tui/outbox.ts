@@ -20,7 +20,7 @@ export type OutboxOptions = {
   readonly signal: AbortSignal;
 };
 
-const mostKept = 100;
+const maxKept = 100;
 const longestPauseMs = 2000;
 
 /** Keeps what a person says while the server is away. */
@@ -62,8 +62,8 @@ export function createOutbox({ note, onEmpty, onGivenUp, patienceMs, signal }: O
           if (!isAway(error)) throw error;
           note(`${messageOf(error)}. Will be sent when the server is back: ${text}`);
         }
-      } else if (kept.length === mostKept)
-        throw new Error(`Not queued, ${mostKept} messages are already waiting: ${text}`);
+      } else if (kept.length === maxKept)
+        throw new Error(`Not queued, ${maxKept} messages are already waiting: ${text}`);
       else note(`Will be sent when the server is back: ${text}`);
       kept.push({ text, send });
       if (isFirst) void deliver();

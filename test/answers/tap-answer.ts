@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-const mostKept = 16 * 1024 * 1024;
+const maxKept = 16 * 1024 * 1024;
 
 /** Calls back once with the bytes of the body that were sent, undefined if there were very many, and whether they are all. */
 export function tapAnswer(raw: ServerResponse, over: (body: Buffer | undefined, whole: boolean) => void): void {
@@ -18,12 +18,12 @@ export function tapAnswer(raw: ServerResponse, over: (body: Buffer | undefined, 
     length += bytes.length;
     // Event streams put the frames of chunks around their pieces themselves.
     framed ||= raw.headersSent && !raw.chunkedEncoding && sentHeader(raw, "transfer-encoding") === "chunked";
-    if (length <= mostKept) kept.push(bytes);
+    if (length <= maxKept) kept.push(bytes);
   };
   const finish = (whole: boolean) => {
     if (isOver) return;
     isOver = true;
-    const body = length > mostKept ? undefined : Buffer.concat(kept);
+    const body = length > maxKept ? undefined : Buffer.concat(kept);
     over(body && framed ? withoutFrames(body) : body, whole);
   };
   const { write, end } = raw;

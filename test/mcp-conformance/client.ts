@@ -122,7 +122,7 @@ async function call(tool: Tool, input: unknown): Promise<string> {
 }
 
 const source = servers.sources.find(({ name }) => name === "suite");
-const mostSignIns = 3;
+const maxSignIns = 3;
 for (let signedIn = 0; ; signedIn++) {
   await settled();
   let isDenied = false;
@@ -130,7 +130,7 @@ for (let signedIn = 0; ; signedIn++) {
     if (tool.name === "suite_sign_in") isDenied = true;
     else for (const input of inputsFor(tool)) isDenied ||= /must sign in/.test(await call(tool, input));
   }
-  if (!isDenied || signedIn === mostSignIns) break;
+  if (!isDenied || signedIn === maxSignIns) break;
   await signIn();
 }
 await servers.close();

@@ -35,7 +35,7 @@ export type WaysPlace = {
   readonly close: () => Promise<void>;
 };
 
-const mostMs = 30_000;
+const maxMs = 30_000;
 
 /** Agents of all kinds, each with a tool that reads and one that writes, whose model stands behind one wire. */
 export async function openWays(database: Database, wire: WireName): Promise<WaysPlace> {
@@ -100,9 +100,9 @@ export async function openWays(database: Database, wire: WireName): Promise<Ways
         const number = server.requests.length - before;
         return when === "always" || number === (when === "first" ? 1 : 2) ? answer : plain(request);
       });
-      const late = AbortSignal.timeout(mostMs);
+      const late = AbortSignal.timeout(maxMs);
       const never = new Promise<never>((_, reject) =>
-        late.addEventListener("abort", () => reject(new Error(`It did not end within ${mostMs} ms.`))),
+        late.addEventListener("abort", () => reject(new Error(`It did not end within ${maxMs} ms.`))),
       );
       const runId = await Promise.race([runIn(kind), never]);
       const { status, error, threadId } = await service.runs.get(service.caller, runId);

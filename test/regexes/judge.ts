@@ -1,7 +1,7 @@
 import { check } from "recheck";
 
 /** So long a pattern is looked at; then nothing is known of it. */
-const mostMs = 60_000;
+const maxMs = 60_000;
 
 /** `attack`: a text that makes the pattern slow, as `'a'.repeat(9)`. */
 export type Verdict =
@@ -16,7 +16,7 @@ export type Verdict =
 export async function judge(source: string, flags: string): Promise<Verdict> {
   if (!/[*+]|\{\d+,\}|\)\{/.test(source)) return { is: "linear" };
   const given = await check(withShortRepetitions(source), flags, {
-    timeout: mostMs,
+    timeout: maxMs,
     attackTimeout: null,
     incubationTimeout: null,
     seedingTimeout: null,

@@ -24,7 +24,7 @@ function read(file: string): readonly Written[] {
 const ordinary = read("ordinary.jsonl");
 const nasty = read("nasty.jsonl");
 const never = new AbortController().signal;
-const mostInAnswer = 30;
+const maxInAnswer = 30;
 
 const cleanups: (() => unknown)[] = [];
 after(async () => {
@@ -88,8 +88,8 @@ for (const wire of Object.keys(wires) as (keyof typeof wires)[])
   for (const [kind, all] of Object.entries({ ordinary, nasty }))
     test(`${all.length} ${kind} calls over the wire of ${wire} come through as they were written`, async () => {
       let count = 0;
-      for (let from = 0; from < all.length; from += mostInAnswer) {
-        const calls = all.slice(from, from + mostInAnswer);
+      for (let from = 0; from < all.length; from += maxInAnswer) {
+        const calls = all.slice(from, from + maxInAnswer);
         const came = await heard(wire, calls);
         assert.equal(came.length, calls.length);
         const history = await told(wire, came);

@@ -10,7 +10,7 @@ type MessageDraft = { readonly text: string; readonly files: readonly DraftFile[
 
 /** What was typed and not sent, by person and conversation; the oldest go. */
 const store = createStoredChoice("drafts");
-const mostDrafts = 50;
+const maxDrafts = 50;
 const none: MessageDraft = { text: "", files: [] };
 /** Of a conversation that has not begun. */
 const beginning = "new";
@@ -63,7 +63,7 @@ function write(place: string, change: Partial<MessageDraft>): void {
   const draft = { ...none, ...before, ...change };
   const isEmpty = draft.text === "" && draft.files.length === 0;
   if (isEmpty && !before) return;
-  const entries = Object.entries(others).slice(isEmpty ? 0 : 1 - mostDrafts);
+  const entries = Object.entries(others).slice(isEmpty ? 0 : 1 - maxDrafts);
   store.set(JSON.stringify(Object.fromEntries(isEmpty ? entries : [...entries, [place, draft]])));
 }
 

@@ -1,7 +1,7 @@
 import type { RunEvent } from "../../src/protocol/threads/events.ts";
 import {
   joinStretches,
-  mostItems,
+  maxItems,
   readAround,
   type ReadItems,
   readEnd,
@@ -83,7 +83,7 @@ export function createLog(threadId = ""): ThreadLog {
     apply(event) {
       rememberStretch(end.told, event);
       const isKnown = end.turns.apply(event);
-      return isKnown && (elsewhere !== undefined || end.told.length <= mostItems);
+      return isKnown && (elsewhere !== undefined || end.told.length <= maxItems);
     },
     tell(said) {
       rememberStretch(end.told, said);

@@ -14,14 +14,14 @@ export type ShownTurns = {
 /** Each turn on the page costs with every word that comes. */
 const firstTurns = 30;
 const stepTurns = 30;
-const mostTurns = 120;
+const maxTurns = 120;
 
 export const atEnd: TurnRange = { first: undefined, last: undefined };
 
 export function turnsShown(turns: Turns, { first, last }: TurnRange): ShownTurns {
   const head = last !== undefined && turns.get(last) ? last : turns.head();
   const branch: Turn[] = [];
-  const most = first !== undefined && turns.get(first) ? mostTurns : firstTurns;
+  const most = first !== undefined && turns.get(first) ? maxTurns : firstTurns;
   let older: Turn | undefined;
   for (const turn of turns.upFrom(head)) {
     if (branch.length === most || (first !== undefined && branch.at(-1)?.id === first)) {
@@ -43,11 +43,7 @@ export function olderShown(turns: Turns, shown: TurnRange): TurnRange | undefine
   const branch = branchOf(turns);
   const [first, last] = placesOf(branch, shown);
   if (first === 0) return undefined;
-  return between(
-    branch,
-    Math.max(0, first - stepTurns),
-    Math.min(last, Math.max(0, first - stepTurns) + mostTurns - 1),
-  );
+  return between(branch, Math.max(0, first - stepTurns), Math.min(last, Math.max(0, first - stepTurns) + maxTurns - 1));
 }
 
 export function newerShown(turns: Turns, shown: TurnRange): TurnRange | undefined {
@@ -55,7 +51,7 @@ export function newerShown(turns: Turns, shown: TurnRange): TurnRange | undefine
   const [first, last] = placesOf(branch, shown);
   if (last >= branch.length - 1) return undefined;
   const end = Math.min(branch.length - 1, last + stepTurns);
-  return between(branch, Math.max(first, end - mostTurns + 1), end);
+  return between(branch, Math.max(first, end - maxTurns + 1), end);
 }
 
 /** With this turn in the middle, on a branch that it stands on. */
@@ -81,7 +77,7 @@ function placesOf(branch: readonly Turn[], shown: TurnRange): readonly [first: n
   const end = branch.findIndex(({ id }) => id === shown.last);
   const last = end === -1 ? branch.length - 1 : end;
   const begin = branch.findIndex(({ id }) => id === shown.first);
-  return [begin === -1 ? Math.max(0, last - firstTurns + 1) : Math.max(begin, last - mostTurns + 1), last];
+  return [begin === -1 ? Math.max(0, last - firstTurns + 1) : Math.max(begin, last - maxTurns + 1), last];
 }
 
 function between(branch: readonly Turn[], first: number, last: number): TurnRange {

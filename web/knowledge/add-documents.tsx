@@ -12,7 +12,7 @@ import { texts } from "./knowledge-words.ts";
 type NamedFile = { readonly name: string; readonly content: File };
 
 /** Files of one go, at most. */
-const mostFiles = 2000;
+const maxFiles = 2000;
 
 /** What was dropped, folders with all that is in them; their names tell where in it. Hidden files are left out. */
 async function droppedFiles(data: DataTransfer): Promise<readonly NamedFile[]> {
@@ -32,7 +32,7 @@ function namedFiles(files: Iterable<File>): readonly NamedFile[] {
 }
 
 async function collect(entry: FileSystemEntry, found: NamedFile[]): Promise<void> {
-  if (found.length > mostFiles || entry.name.startsWith(".")) return;
+  if (found.length > maxFiles || entry.name.startsWith(".")) return;
   if (entry.isFile) {
     const content = await new Promise<File>((resolve, reject) => {
       (entry as FileSystemFileEntry).file(resolve, reject);
@@ -62,9 +62,9 @@ export function AddDocuments({ id, choices }: { readonly id: string; readonly ch
   const folder = useRef<HTMLInputElement>(null);
 
   function add(chosen: readonly NamedFile[]): void {
-    setProblem(chosen.length > mostFiles ? texts.add.tooMany(mostFiles, chosen.length) : undefined);
+    setProblem(chosen.length > maxFiles ? texts.add.tooMany(maxFiles, chosen.length) : undefined);
     const most = choices?.documentBytes ?? Infinity;
-    addFiles(id, chosen.slice(0, mostFiles), ({ size: bytes }) =>
+    addFiles(id, chosen.slice(0, maxFiles), ({ size: bytes }) =>
       bytes > most ? texts.add.tooLarge(size(most)) : undefined,
     );
   }

@@ -6,7 +6,7 @@ import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { client } from "../page/server.ts";
 import { texts } from "./knowledge-words.ts";
-import { mostShown, type PassagePlace, partAfter, partBefore, partsOf, windowAround } from "./text-windows.ts";
+import { maxShown, type PassagePlace, partAfter, partBefore, partsOf, windowAround } from "./text-windows.ts";
 
 /** Kinds whose text is set in columns. */
 const fixed = new Set(["csv", "json", "python", "notebook", "xlsx", "ods"]);
@@ -47,7 +47,7 @@ export function DocumentText({ document: { id, kind, characters, collectionId },
     const all = side === "before" ? [came, ...parts!] : [...parts!, came];
     // What is far from where one reads goes: it can be shown again.
     let length = all.reduce((sum, part) => sum + part.text.length, 0);
-    while (length > mostShown && all.length > 2) length -= (side === "before" ? all.pop() : all.shift())!.text.length;
+    while (length > maxShown && all.length > 2) length -= (side === "before" ? all.pop() : all.shift())!.text.length;
     const still = text.current?.querySelector(`[data-from="${(side === "before" ? first : last).from}"]`);
     if (still) kept.current = { element: still, top: still.getBoundingClientRect().top };
     setMore(all);

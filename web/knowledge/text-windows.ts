@@ -5,7 +5,7 @@ export type PassagePlace = { readonly from: number; readonly to: number };
 
 /** Characters that are asked for at once, and that are shown at most. */
 const windowSize = 16_000;
-export const mostShown = 64_000;
+export const maxShown = 64_000;
 const before = 3_000;
 /** How far a line's beginning or end is looked for, so that no part begins within a word. */
 const ragged = 2_000;

@@ -9,14 +9,14 @@ export function isRelative(address: string): boolean {
 }
 
 /** As deep as a server looks. */
-const mostFolders = 64;
+const maxFolders = 64;
 
 /** The path in the workspace that a relative address can mean. */
 function pathIn(address: string): string | undefined {
   if (/[?#]/.test(address)) return undefined;
   try {
     const path = decodeURIComponent(address).replace(/^(\.\/)+/, "");
-    return path === "" || path.endsWith("/") || path.split("/").length > mostFolders || path.split("/").includes("..")
+    return path === "" || path.endsWith("/") || path.split("/").length > maxFolders || path.split("/").includes("..")
       ? undefined
       : path;
   } catch {

@@ -7,7 +7,7 @@ import { loadMarkdown } from "./load-markdown.ts";
 const Markdown = lazy(async () => ({ default: (await loadMarkdown()).Markdown }));
 
 /** Of a text; what is longer is shown when it is asked for, as it is. */
-const mostFormatted = 200_000;
+const maxFormatted = 200_000;
 
 type FormattedProps = {
   readonly text: string;
@@ -21,7 +21,7 @@ type FormattedProps = {
 /** A text as Markdown; until what formats it is there, as it is. */
 export const Formatted = memo(function Formatted({ text, citations, isLive = false, files }: FormattedProps) {
   const [showsAll, setShowsAll] = useState(false);
-  const shown = text.length > mostFormatted ? text.slice(0, mostFormatted) : text;
+  const shown = text.length > maxFormatted ? text.slice(0, maxFormatted) : text;
   const asItIs = (
     <p dir="auto" className="break-words whitespace-pre-wrap">
       {shown}
@@ -34,14 +34,14 @@ export const Formatted = memo(function Formatted({ text, citations, isLive = fal
           <Markdown text={shown} citations={citations} isLive={isLive} files={files} />
         </Suspense>
       </ErrorBoundary>
-      {text.length > mostFormatted &&
+      {text.length > maxFormatted &&
         (showsAll ? (
           <p dir="auto" className="break-words whitespace-pre-wrap">
-            {text.slice(mostFormatted)}
+            {text.slice(maxFormatted)}
           </p>
         ) : (
           <button type="button" className="button" onClick={() => setShowsAll(true)}>
-            {words.turn.showRest(text.length - mostFormatted)}
+            {words.turn.showRest(text.length - maxFormatted)}
           </button>
         ))}
     </>

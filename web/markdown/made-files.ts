@@ -6,7 +6,7 @@ import type { FileChange } from "../../src/protocol/threads/files.ts";
 export type MadeFile = FileChange & { /** Changes with each call that touches it. */ readonly version: string };
 
 /** Shown by a turn; what else there is stands in the list of all files. */
-export const mostMadeFiles = 24;
+export const maxMadeFiles = 24;
 
 /** What the calls of a turn made or changed and what is still there after the last of them. */
 export function madeFiles(blocks: readonly ConversationBlock[]): readonly MadeFile[] {

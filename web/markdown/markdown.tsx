@@ -51,7 +51,7 @@ export function Markdown({ text, citations, isLive, files }: MarkdownProps) {
 }
 
 /** In one block; what is longer is nothing that a person wrote, and would keep the page from its work. */
-const mostInBlock = 50_000;
+const maxInBlock = 50_000;
 
 type Plugins = NonNullable<ComponentProps<typeof ReactMarkdown>["remarkPlugins"]>;
 
@@ -66,7 +66,7 @@ const MarkdownBlock = memo(function MarkdownBlock({
   const maths = useMarkdownExtra("maths", formulas.includes("$$"));
   // Code that is still being written is coloured when it is complete.
   const colours = useMarkdownExtra("colours", !isLive && /```|~~~/.test(text));
-  if (text.length > mostInBlock) return <LongBlock text={text} isLive={isLive} />;
+  if (text.length > maxInBlock) return <LongBlock text={text} isLive={isLive} />;
   const before: Plugins = maths ? [remarkGfm, maths.read, citationMarks] : [remarkGfm, citationMarks];
   const after: Plugins = [...(maths ? [maths.show] : []), ...(colours ? [colours.show] : []), textDirection];
   return (
@@ -88,7 +88,7 @@ function LongBlock({ text, isLive }: { readonly text: string; readonly isLive: b
           <code className={piece.language === "" ? undefined : `language-${piece.language}`}>{piece.text}</code>
         </CodeBlock>
       );
-    if (piece.text.length <= mostInBlock) return <MarkdownBlock key={at} text={piece.text} isLive={isLive} />;
+    if (piece.text.length <= maxInBlock) return <MarkdownBlock key={at} text={piece.text} isLive={isLive} />;
     return (
       <p key={at} dir="auto" className="break-words whitespace-pre-wrap">
         {piece.text}

@@ -27,7 +27,7 @@ export function FilesPanel({ files, root, round }: FilesPanelProps) {
   const loaded = useLoaded(`${root} ${round}`, (signal) => files.list({}, signal));
   // Others put files there too, of which no events tell.
   usePolling(true, loaded.reload, 10_000);
-  const [mostShown, setMostShown] = useState(shownFiles);
+  const [maxShown, setMostShown] = useState(shownFiles);
   const input = useRef<HTMLInputElement>(null);
   const adding = useAct(async (added: readonly File[]) => {
     for (const file of added) await files.upload(file.name, new Uint8Array(await file.arrayBuffer()));
@@ -70,7 +70,7 @@ export function FilesPanel({ files, root, round }: FilesPanelProps) {
       <Waiting of={loaded} />
       {loaded.data !== undefined && all.length === 0 && <p className="text-muted">{words.turn.noFiles}</p>}
       <ul>
-        {all.slice(0, mostShown).map(({ path, bytes }) => (
+        {all.slice(0, maxShown).map(({ path, bytes }) => (
           <li key={path} className="flex min-h-8 items-center gap-2 text-sm">
             <span className="min-w-0 grow truncate" title={path}>
               {path}
@@ -98,8 +98,8 @@ export function FilesPanel({ files, root, round }: FilesPanelProps) {
           </li>
         ))}
       </ul>
-      {all.length > mostShown && (
-        <button type="button" className="button" onClick={() => setMostShown(mostShown + 10 * shownFiles)}>
+      {all.length > maxShown && (
+        <button type="button" className="button" onClick={() => setMostShown(maxShown + 10 * shownFiles)}>
           {words.turn.allSources(all.length)}
         </button>
       )}

@@ -1,5 +1,5 @@
 /** Longer texts stay as they are: nobody reads them in lines. */
-const mostCharacters = 200_000;
+const maxCharacters = 200_000;
 /** Strings, then what stands between two signs, then the signs. */
 const tokens = /"(?:[^"\\]|\\.)*"|[^\s{}[\],:"]+|[{}[\],:]/g;
 
@@ -9,7 +9,7 @@ const tokens = /"(?:[^"\\]|\\.)*"|[^\s{}[\],:"]+|[{}[\],:]/g;
  */
 export function formatJson(text: string): string {
   const line = text.trim();
-  if (!/^(\{\s*["}]|\[\s*[[{"\]])/.test(line) || line.includes("\n") || line.length > mostCharacters) return text;
+  if (!/^(\{\s*["}]|\[\s*[[{"\]])/.test(line) || line.includes("\n") || line.length > maxCharacters) return text;
   let out = "";
   let depth = 0;
   let last = "";

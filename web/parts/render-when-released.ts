@@ -1,7 +1,7 @@
 /** What does something when it is pressed and released. */
 const controls = "a, button, summary, label, [role=button], [role=option], [role=menuitem]";
 /** A release may get lost, as where a menu of the system comes up. */
-const mostMs = 10_000;
+const maxMs = 10_000;
 
 let pressedAt = -Infinity;
 const held = new Set<() => void>();
@@ -16,7 +16,7 @@ addEventListener("blur", released);
 function pressed({ button, target }: PointerEvent): void {
   const isControl = button === 0 && target instanceof Element && target.closest(controls) !== null;
   pressedAt = isControl ? performance.now() : -Infinity;
-  if (isControl) setTimeout(show, mostMs + 50);
+  if (isControl) setTimeout(show, maxMs + 50);
 }
 
 function released(): void {
@@ -33,7 +33,7 @@ function show(): void {
 }
 
 function isPressed(): boolean {
-  return performance.now() - pressedAt < mostMs;
+  return performance.now() - pressedAt < maxMs;
 }
 
 /** Shows now what came, or once the control that a person presses is released: one that moved away meanwhile would do nothing. */

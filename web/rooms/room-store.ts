@@ -46,7 +46,7 @@ const empty: RoomState = {
   error: undefined,
 };
 /** So far back one reads in a room. */
-const mostItems = 20_000;
+const maxItems = 20_000;
 
 /** A room as it stands, and as it goes on. `learn` asks again who is in it. */
 export function useRoom(id: string): RoomState & {
@@ -95,7 +95,7 @@ export function useRoom(id: string): RoomState & {
           ...before,
           blocks: [...conversation.blocks()],
           isRead: true,
-          hasOlder: stretch.hasOlder && stretch.items.length < mostItems,
+          hasOlder: stretch.hasOlder && stretch.items.length < maxItems,
           open: conversation.open(),
           thinking: turnsOf(before.room, conversation.working()),
           present,
@@ -128,7 +128,7 @@ export function useRoom(id: string): RoomState & {
       })) {
         if (event.type !== "presence") {
           rememberStretch(told, event);
-          if (told.length > mostItems) return setRound((before) => before + 1);
+          if (told.length > maxItems) return setRound((before) => before + 1);
           conversation.apply(event);
           if (event.type === "run-wait" && event.reason !== "client") await learnQuestions();
         } else {
@@ -140,7 +140,7 @@ export function useRoom(id: string): RoomState & {
       }
     }
     older.current = async (before) => {
-      stretch = await readOlder(read, stretch, signal, mostItems);
+      stretch = await readOlder(read, stretch, signal, maxItems);
       if (signal.aborted) return;
       fold();
       before();

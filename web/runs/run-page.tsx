@@ -22,12 +22,12 @@ import { useNow, useRun } from "./use-run.ts";
 import { type AxisMark, Waterfall } from "./waterfall.tsx";
 
 const texts = runsWords.trace;
-const mostShown = 2000;
+const maxShown = 2000;
 
 /** One run: how it stands, what it waits for, and all that happened in it. */
 export function RunPage({ id }: { readonly id: string }) {
   const [isWhole, setWhole] = useState(false);
-  const seen = useRun(id, isWhole ? mostShown : undefined);
+  const seen = useRun(id, isWhole ? maxShown : undefined);
   const { data } = seen;
   return (
     <>

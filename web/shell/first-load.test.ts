@@ -12,7 +12,7 @@ import { serveAgents } from "../../test/serve-agents.ts";
 
 const most = 230_000;
 /** Each answer of some fifty has a head of a kilobyte, for what a browser may do with it. */
-const mostOnTheWire = 280_000;
+const maxOnTheWire = 280_000;
 
 test("what the first view waits for is at most 230 KB, compressed", () => {
   const bytes = firstLoadBytes(buildPage());
@@ -48,7 +48,7 @@ test(
       await page.evaluate("navigator.serviceWorker.ready.then(() => undefined)");
       await page.waitForLoadState("networkidle");
       const bytes = sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
-      assert.ok(bytes > 50_000 && bytes <= mostOnTheWire, `${bytes} bytes`);
+      assert.ok(bytes > 50_000 && bytes <= maxOnTheWire, `${bytes} bytes`);
 
       // What formats answers comes once there will be one.
       const formats = page.waitForResponse(/\/assets\/markdown-.*\.js$/);

@@ -11,7 +11,7 @@ export type MinutesDraft = {
 export const emptyDraft: MinutesDraft = { project: "", sprint: "", minutes: "", instructions: "" };
 const store = createStoredChoice("taiga-draft");
 /** Of what the server takes, less what is written around it. */
-export const mostCharacters = 180_000;
+export const maxCharacters = 180_000;
 
 export function keepDraft(draft: MinutesDraft): void {
   store.set(JSON.stringify(draft));

@@ -5,11 +5,11 @@ import { navigateUnlessLeft } from "../page/path.ts";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/action-button.tsx";
 import { Choices } from "./choices.tsx";
-import { emptyDraft, keepDraft, mostCharacters, promptOf, useDraft } from "./draft.ts";
+import { emptyDraft, keepDraft, maxCharacters, promptOf, useDraft } from "./draft.ts";
 import { taiga, withLogin } from "./login.ts";
 import { taigaWords as words } from "./taiga-words.ts";
 
-const mostBytes = 200_000;
+const maxBytes = 200_000;
 
 /** Where to, the minutes, and what else matters; then the agent plans. */
 export function ProposalForm() {
@@ -35,10 +35,10 @@ export function ProposalForm() {
     setRefused(undefined);
     if (!file) return;
     const isText = file.type.startsWith("text/") || /\.(txt|md|markdown)$/i.test(file.name);
-    if (!isText || file.size > mostBytes) return setRefused(words.fileRefused(file.name));
+    if (!isText || file.size > maxBytes) return setRefused(words.fileRefused(file.name));
     const text = await file.text();
     const minutes = [draft.minutes.trimEnd(), text].filter(Boolean).join("\n\n");
-    change({ minutes: minutes.slice(0, mostCharacters) });
+    change({ minutes: minutes.slice(0, maxCharacters) });
   }
 
   const isReady = draft.project !== "" && draft.sprint !== "" && draft.minutes.trim() !== "";
@@ -74,7 +74,7 @@ export function ProposalForm() {
             className="field field-sizing taiga-minutes text-ink"
             placeholder={words.minutesHint}
             required
-            maxLength={mostCharacters}
+            maxLength={maxCharacters}
             value={draft.minutes}
             onChange={(event) => change({ minutes: event.target.value })}
           />

@@ -4,7 +4,7 @@ import { size } from "../parts/format.ts";
 import { words } from "../words/words.ts";
 import { DeckView, decksIn } from "./deck.tsx";
 
-import { addressOfFile, isPicture, type MadeFile, mostMadeFiles } from "../markdown/made-files.ts";
+import { addressOfFile, isPicture, type MadeFile, maxMadeFiles } from "../markdown/made-files.ts";
 import { PictureButton } from "../markdown/picture.tsx";
 import type { PreviewKind } from "./file-preview.tsx";
 
@@ -14,12 +14,12 @@ const FilePreview = lazy(async () => ({ default: (await import("./file-preview.t
 export function FileCards({ files, root }: { readonly files: readonly MadeFile[]; readonly root: string }) {
   if (files.length === 0) return null;
   const { decks, rest: others } = decksIn(files);
-  const shown = others.slice(0, mostMadeFiles);
+  const shown = others.slice(0, maxMadeFiles);
   const pictures = shown.filter(isPicture);
   const rest = shown.filter((file) => !isPicture(file));
   return (
     <section aria-label={words.turn.files} className="grid gap-2">
-      {decks.slice(0, mostMadeFiles).map((deck) => (
+      {decks.slice(0, maxMadeFiles).map((deck) => (
         <DeckView key={deck.name} deck={deck} root={root} />
       ))}
       {pictures.length > 0 && (

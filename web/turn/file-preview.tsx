@@ -8,8 +8,8 @@ import { CodeText, Formatted } from "../markdown/formatted.tsx";
 import { beginningOf } from "../../src/client/files.ts";
 
 /** Of a file; the rest is in the file itself. */
-const mostBytes = 64 * 1024;
-const mostRows = 100;
+const maxBytes = 64 * 1024;
+const maxRows = 100;
 
 /** How what is in a file can be shown. */
 export type PreviewKind = "table" | "markdown" | { readonly language: string };
@@ -18,12 +18,12 @@ type PreviewProps = { readonly address: string; readonly kind: PreviewKind; read
 
 /** The beginning of a text. */
 export function FilePreview({ address, kind, bytes }: PreviewProps) {
-  const loaded = useLoaded(address, (signal) => beginningOf(server, { path: `/${address}`, bytes: mostBytes, signal }));
+  const loaded = useLoaded(address, (signal) => beginningOf(server, { path: `/${address}`, bytes: maxBytes, signal }));
   if (loaded.data === undefined) return <Waiting of={loaded} />;
   return (
     <div className="mt-2 max-h-96 overflow-auto text-sm" tabIndex={0} role="region" aria-label={words.turn.preview}>
       <Content text={loaded.data} kind={kind} />
-      {bytes > mostBytes && <p className="text-muted">{words.turn.beginningOnly(size(mostBytes))}</p>}
+      {bytes > maxBytes && <p className="text-muted">{words.turn.beginningOnly(size(maxBytes))}</p>}
     </div>
   );
 }
@@ -31,7 +31,7 @@ export function FilePreview({ address, kind, bytes }: PreviewProps) {
 function Content({ text, kind }: { readonly text: string; readonly kind: PreviewKind }) {
   if (kind === "markdown") return <Formatted text={text} />;
   if (kind !== "table") return <CodeText text={text} language={kind.language} />;
-  const [head = [], ...rows] = rowsOf(text, mostRows + 1);
+  const [head = [], ...rows] = rowsOf(text, maxRows + 1);
   return (
     <table dir="auto" className="preview-table">
       <thead>

@@ -18,7 +18,7 @@ export function ToolLine({ call, question, isHeld, isInGroup = false }: Displaye
     <CallDetails call={call} question={question} isHeld={isHeld} name={name} short={shortArguments(call.arguments)}>
       {!asks(question) && (
         <Part name={words.arguments}>
-          <CodeText text={prettyJson(call.arguments).slice(0, mostArguments)} language="json" />
+          <CodeText text={prettyJson(call.arguments).slice(0, maxArguments)} language="json" />
         </Part>
       )}
       {output !== "" && !isIn(output, result?.content) && (
@@ -55,7 +55,7 @@ function isIn(output: string, result = ""): boolean {
   return result.includes(output.trim());
 }
 
-const mostArguments = 20_000;
+const maxArguments = 20_000;
 
 const heldState = { mark: "…", text: words.turn.held, tone: "text-muted" };
 

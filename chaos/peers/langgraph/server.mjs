@@ -30,7 +30,7 @@ const agent = createReactAgent({
   checkpointer,
 });
 
-const mostTries = 5;
+const maxTries = 5;
 
 async function work(id, message) {
   const config = { configurable: { thread_id: id }, durability: "sync", recursionLimit: 50 };
@@ -45,7 +45,7 @@ async function work(id, message) {
       return;
     } catch (error) {
       console.error(id, error);
-      if (tries === mostTries) return accepted.end(id, "failed", { error: String(error) });
+      if (tries === maxTries) return accepted.end(id, "failed", { error: String(error) });
       await sleep(1000 * tries);
     }
   }

@@ -8,7 +8,7 @@ import { callToolPatiently } from "./tools.mjs";
 
 // As its documentation tells: a workflow whose running checkpoint is kept in PostgreSQL after each step, and active runs restarted at
 // start. A loop counts as one step, so each call of the model or of a tool is a step of a long chain: what is done is not done again.
-const mostSteps = 40;
+const maxSteps = 40;
 const accepted = await openAccepted();
 const memory = new Memory({ storage: new PostgreSQLMemoryAdapter({ connection: process.env.DATABASE_URL }) });
 
@@ -25,7 +25,7 @@ let chain = createWorkflowChain({
   id: "begin",
   execute: async ({ data }) => ({ messages: [{ role: "user", content: data.message }] }),
 });
-for (let at = 0; at < mostSteps; at++)
+for (let at = 0; at < maxSteps; at++)
   chain = chain.andThen({
     id: `call-${at}`,
     async execute({ data, state, bail }) {

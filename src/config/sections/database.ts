@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** Within the lease of 10 seconds that a node has on its runs, with the second that it listens for a late answer. */
-const mostHeartSeconds = 9;
+const maxHeartSeconds = 9;
 
 const seconds = z
   .number()
@@ -23,8 +23,8 @@ export const databaseSchema = z
     /** How long a statement may take that a run or a request waits for. */
     heartSeconds: seconds
       .max(
-        mostHeartSeconds,
-        `must be at most ${mostHeartSeconds}: a node that waits longer for an answer has lost its runs, whose lease is 10 seconds`,
+        maxHeartSeconds,
+        `must be at most ${maxHeartSeconds}: a node that waits longer for an answer has lost its runs, whose lease is 10 seconds`,
       )
       .default(5),
     /** … one of a search, a list, or a round of upkeep. */

@@ -4,7 +4,7 @@ import type { SessionRecord } from "../../run/runs.ts";
 import { type EndpointCall, endpoint } from "../server/endpoint.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
 
-const mostMessages = 5000;
+const maxMessages = 5000;
 const sessionParams = z.object({ id: z.string().min(1).max(255) });
 const time = z.string().describe("ISO 8601");
 const sessionSchema = z.object({
@@ -113,7 +113,7 @@ async function historyOf(
   id: string,
 ): Promise<z.infer<typeof historySchema>> {
   const session = await threads.getSession(caller, id);
-  const items = await threads.listBranch(caller, session.threadId, { most: mostMessages });
+  const items = await threads.listBranch(caller, session.threadId, { most: maxMessages });
   return {
     session_id: session.id,
     title: session.title,

@@ -9,7 +9,7 @@ import type { McpResources } from "./server-features.ts";
 
 const threadsPerPage = 50;
 /** The newest ones of a thread. */
-const mostItems = 500;
+const maxItems = 500;
 const resultCharacters = 2000;
 const pattern = /^colloquy:\/\/threads\/([0-9a-f-]{36})(\/items)?$/;
 
@@ -101,7 +101,7 @@ async function read(
 ): Promise<ThreadExcerpt | undefined> {
   try {
     const thread = await threads.getThread(caller, id);
-    const items = await threads.listItems(caller, id, { limit: mostItems, order: "desc" });
+    const items = await threads.listItems(caller, id, { limit: maxItems, order: "desc" });
     return { thread, items: items.toReversed(), earlier: (items.at(-1)?.seq ?? 1) > 1 };
   } catch (error) {
     if (error instanceof NotFound) return undefined;

@@ -23,7 +23,7 @@ export type TodoAppOptions = {
   readonly version: string;
 };
 
-const mostBytes = 4 * 1024 * 1024;
+const maxBytes = 4 * 1024 * 1024;
 
 /** The task tools alone, as an MCP server at `/mcp`; the caller listens and closes. */
 export function createTodoApp({ tasks, access, server, log, version }: TodoAppOptions): FastifyInstance {
@@ -62,7 +62,7 @@ export function createTodoApp({ tasks, access, server, log, version }: TodoAppOp
   app.route({
     method: ["GET", "POST", "DELETE"],
     url: "/mcp",
-    ...bodyOptions(mcpBody, mostBytes),
+    ...bodyOptions(mcpBody, maxBytes),
     // before the body is read
     onRequest: async (request) => request.setDecorator("caller", (await authenticate(request)).caller),
     handler: (request, reply) => {

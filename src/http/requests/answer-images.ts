@@ -3,7 +3,7 @@ import { baseOf } from "../server/origins.ts";
 import type { EndpointCall } from "../server/endpoint.ts";
 
 /** More than anybody looks at below one answer. */
-const mostImages = 20;
+const maxImages = 20;
 
 /** The images that the calls of a run made: they are shown where its answer is shown. */
 export type AnswerImages = {
@@ -22,7 +22,7 @@ export function createAnswerImages(
   let files: readonly FileChange[] = [];
   const list = () =>
     imagesIn(files)
-      .slice(-mostImages)
+      .slice(-maxImages)
       .map(({ path, mediaType = "" }) => ({
         path,
         mediaType,

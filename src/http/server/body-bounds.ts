@@ -20,10 +20,10 @@ const fewBytes = 16 * kilobytes;
 /** More than any definition, and than a hundred pages of text. */
 const usualBytes = megabytes;
 /** Where the configuration says nothing: room for pictures. */
-const mostBytes = 10 * megabytes;
+const maxBytes = 10 * megabytes;
 
 /** `configured`: what the route that takes most may take. */
-export function boundsOf(endpoint: EndpointInput, configured = mostBytes): BodyBounds {
+export function boundsOf(endpoint: EndpointInput, configured = maxBytes): BodyBounds {
   const { body, open, admit, takesLong = false, keepsNumbers = false } = endpoint;
   // Whose numbers are kept costs several times as much for each of them.
   const json = takesLong && !keepsNumbers ? longChatJsonBounds : defaultJsonBounds;

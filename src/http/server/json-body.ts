@@ -13,9 +13,9 @@ import { createByteBuffer } from "../../protocol/base/byte-buffer.ts";
 /** To decode and parse so much takes a third of a millisecond. */
 const longBytes = 100_000;
 /** Files per form. */
-const mostFiles = 100;
+const maxFiles = 100;
 /** Fields per form, besides files. */
-const mostFormFields = 100;
+const maxFormFields = 100;
 
 /**
  * Bodies are JSON. curl's default content types are taken too, but not from pages of other origins: these types
@@ -58,7 +58,7 @@ export function acceptFiles(app: FastifyInstance, takesBody: "any" | "form"): vo
     done();
   });
   if (takesBody === "form")
-    void app.register(multipart, { limits: { fileSize: Infinity, files: mostFiles, fields: 10, fieldSize: 200_000 } });
+    void app.register(multipart, { limits: { fileSize: Infinity, files: maxFiles, fields: 10, fieldSize: 200_000 } });
   else
     app.addContentTypeParser("*", (_request, body, done) => {
       // Who lets go of this in the middle, also by an error, does not end the request and with it the connection.
@@ -77,9 +77,9 @@ function takesForm(request: FastifyRequest): boolean {
 
 function parseForm(body: Buffer): unknown {
   let fields = 1;
-  for (let at = body.indexOf("&"); at !== -1 && fields <= mostFormFields; at = body.indexOf("&", at + 1)) fields++;
-  if (fields > mostFormFields)
-    throw new InvalidInput(`The form has more than ${mostFormFields} fields.`, {
+  for (let at = body.indexOf("&"); at !== -1 && fields <= maxFormFields; at = body.indexOf("&", at + 1)) fields++;
+  if (fields > maxFormFields)
+    throw new InvalidInput(`The form has more than ${maxFormFields} fields.`, {
       code: "body_too_complex",
       status: 413,
     });

@@ -11,11 +11,11 @@ type SocketEnd = { readonly address: string; readonly port: number };
 
 const tables = ["/proc/net/tcp", "/proc/net/tcp6"];
 /** About 100,000 connections; whoever is further down is not told apart. */
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 const pieceBytes = 256 * 1024;
 
 /** Two are needed. */
-const mostLooks = 4;
+const maxLooks = 4;
 
 /** UID that the kernel reports for a user outside of this process's user namespace. */
 const unknownUid = 65534;
@@ -89,7 +89,7 @@ async function find(socket: Socket, { snapshot, readInode }: SocketTables): Prom
   const inode = await readInode(socket);
   if (inode === undefined) return undefined;
   let uid: number | undefined;
-  for (let look = 0; look < mostLooks; look++) {
+  for (let look = 0; look < maxLooks; look++) {
     const table = await snapshot();
     // Whoever is gone may have left its port to somebody else. While our own end is there, the other one was still the same before.
     if (uid !== undefined && rowOf(table, server, client)?.inode === inode) return uid;
@@ -192,7 +192,7 @@ async function readTable(path: string): Promise<string> {
     try {
       let text = "";
       const piece = Buffer.alloc(pieceBytes);
-      while (text.length < mostBytes) {
+      while (text.length < maxBytes) {
         const { bytesRead } = await file.read(piece, 0, pieceBytes, null);
         if (bytesRead === 0) break;
         text += piece.toString("latin1", 0, bytesRead);

@@ -116,8 +116,8 @@ type DescribedRoute = readonly [method: EndpointRoute[0], path: string, endpoint
 /** Extension of an operation that tells the bounds of its JSON body. */
 const boundsName = "x-body-bounds";
 
-/** Returns Fastify's schema of a route; `mostBytes` as configured. */
-export function schemaOf([method, path, endpoint]: DescribedRoute, mostBytes?: number): FastifySchema {
+/** Returns Fastify's schema of a route; `maxBytes` as configured. */
+export function schemaOf([method, path, endpoint]: DescribedRoute, maxBytes?: number): FastifySchema {
   const { summary, description, tag, params, query, body, answers, failure, open, needs } = endpoint;
   const usual = errorSchemaOf(path);
   const error = failure ? z.union([usual, failure]) : usual;
@@ -132,7 +132,7 @@ export function schemaOf([method, path, endpoint]: DescribedRoute, mostBytes?: n
     response: { "4xx": error.describe("Refused"), "5xx": error.describe("Failed"), ...withWords(answers) },
     ...(params && { params }),
     ...(query && { querystring: query }),
-    ...(body && { body, [boundsName]: boundsOf(endpoint, mostBytes) }),
+    ...(body && { body, [boundsName]: boundsOf(endpoint, maxBytes) }),
   } as FastifySchema;
 }
 

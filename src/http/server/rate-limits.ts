@@ -6,7 +6,7 @@ import type { SharedCounts } from "../../store/metering/shared-counts.ts";
 export type RateLimits = { take(reply: FastifyReply, who: readonly string[]): void };
 
 const windowMs = 60_000;
-const mostCounted = 10_000;
+const maxCounted = 10_000;
 
 /**
  * Creates the limiter; 0 per minute is no limit. `take` throws 429 `rate_limited` if any of the given callers has none left. With
@@ -24,7 +24,7 @@ export function createRateLimits(perMinute: number, shared?: Pick<SharedCounts, 
     }
     const used = (counts.get(key) ?? 0) + more;
     counts.set(key, used);
-    if (counts.size > mostCounted) counts.delete(counts.keys().next().value!);
+    if (counts.size > maxCounted) counts.delete(counts.keys().next().value!);
     return used;
   };
   if (perMinute > 0) shared?.hear(count);

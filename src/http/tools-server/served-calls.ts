@@ -17,8 +17,8 @@ export type ServedCalls = {
 };
 
 /** Beyond either, the oldest results are forgotten. */
-const mostKept = 1000;
-const mostKeptCharacters = 32_000_000;
+const maxKept = 1000;
+const maxKeptCharacters = 32_000_000;
 
 type KeptCall = {
   /** Of which call, as a hash. */
@@ -33,7 +33,7 @@ type KeptCall = {
  * The ledger is the caller's; this remembers, in memory, which writes were done here, so that a request that is sent again
  * does nothing twice. What it has forgotten, and what it did before its last start, it does again.
  */
-export function createServedCalls({ most = mostKept }: { readonly most?: number } = {}): ServedCalls {
+export function createServedCalls({ most = maxKept }: { readonly most?: number } = {}): ServedCalls {
   const kept = new Map<string, KeptCall>();
   const working = new Set<Promise<ToolResult>>();
   let characters = 0;
@@ -47,7 +47,7 @@ export function createServedCalls({ most = mostKept }: { readonly most?: number 
 
   function forgetOldest(): void {
     for (const [key, { outcome, characters: size }] of kept) {
-      if (kept.size <= most && characters <= mostKeptCharacters) return;
+      if (kept.size <= most && characters <= maxKeptCharacters) return;
       if (outcome.state === "running") continue;
       kept.delete(key);
       characters -= size;

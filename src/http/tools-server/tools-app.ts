@@ -45,7 +45,7 @@ export type ToolsApp = {
   stop(graceMs: number): Promise<void>;
 };
 
-const mostBytes = 4 * 1024 * 1024;
+const maxBytes = 4 * 1024 * 1024;
 const lastAnswersMs = 2000;
 const keyPattern = /^[\x21-\x7e]{1,255}$/;
 
@@ -189,8 +189,8 @@ async function stopApp(app: ToolsApp["app"], { calls, streams, stopping }: StopD
 /** For the document alone: handlers read what comes, and answer in their shape. */
 function described(...route: Parameters<typeof schemaOf>[0]): RouteShorthandOptions {
   return {
-    schema: schemaOf(route, mostBytes),
-    ...bodyOptions(route[2], mostBytes),
+    schema: schemaOf(route, maxBytes),
+    ...bodyOptions(route[2], maxBytes),
     validatorCompiler: () => () => true,
     serializerCompiler: () => JSON.stringify,
   };

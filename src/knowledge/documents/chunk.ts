@@ -1,5 +1,5 @@
 import type { Chunk } from "../../protocol/knowledge/chunks.ts";
-import { countTokens, mostWeight, tokenWeight, weigh, weightAt } from "./count-tokens.ts";
+import { countTokens, maxWeight, tokenWeight, weigh, weightAt } from "./count-tokens.ts";
 import { type ParsedSection, shortened } from "../parse/parsed.ts";
 
 export type ChunkOptions = {
@@ -17,7 +17,7 @@ type WeightedSpan = TextSpan & { readonly weight: number };
 const gap = "\n\n";
 const deepestHeading = 6;
 /** Every chunk has the headings above it: what is longer would be there as often. */
-const [mostHeadings, longestHeading] = [20, 200];
+const [maxHeadings, longestHeading] = [20, 200];
 /** A piece of less than such a part of the limit says too little by itself. */
 const smallPart = 4;
 /** In a line that is longer no reader would look for sentences. */
@@ -33,7 +33,7 @@ export function joinSections(sections: readonly ParsedSection[]): {
   const parts: string[] = [];
   let at = 0;
   for (const { text, page, headings: path = [] } of sections) {
-    const headings = path.slice(0, mostHeadings).map((each) => shortened(each, longestHeading));
+    const headings = path.slice(0, maxHeadings).map((each) => shortened(each, longestHeading));
     marks.push({ at, headings, ...(page !== undefined && { page }) });
     // Databases take neither; what stands for them is as long, so that places stay the same.
     const plain = text.toWellFormed().replaceAll("\0", "\ufffd");
@@ -133,7 +133,7 @@ function cuttersOf(text: string, marks: readonly SectionStart[]): readonly Cutte
     (piece) => endsOf(text, /\s+/g, piece),
     ({ start, end }, limit) => {
       const places: number[] = [];
-      const step = Math.max(2, Math.floor(limit / mostWeight) - 1);
+      const step = Math.max(2, Math.floor(limit / maxWeight) - 1);
       for (let place = start + step; place < end; place += step)
         places.push(isLowSurrogate(text, place) ? place - 1 : place);
       return places;

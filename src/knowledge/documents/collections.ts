@@ -91,8 +91,8 @@ export type CollectionsOptions = {
   readonly onSettings: (collectionId: string) => void;
 };
 
-const mostCollections = 500;
-const mostShares = 100;
+const maxCollections = 500;
+const maxShares = 100;
 const noCounts: CollectionCounts = { queued: 0, working: 0, ready: 0, failed: 0, documents: 0, chunks: 0, bytes: 0 };
 
 export function createCollections(options: CollectionsOptions): Collections {
@@ -174,8 +174,8 @@ export function createCollections(options: CollectionsOptions): Collections {
       checkModel(caller, embeddingModel);
       // What others share is no matter of this person.
       const own = (await listCollections(query, caller.userId)).filter(({ userId }) => userId === caller.userId);
-      if (own.length >= mostCollections)
-        throw new Conflict(`You have reached the limit of ${mostCollections} collections.`, {
+      if (own.length >= maxCollections)
+        throw new Conflict(`You have reached the limit of ${maxCollections} collections.`, {
           code: "too_many_collections",
         });
       const collection = { userId: caller.userId, name, description, settings: all, embeddingModel };
@@ -280,7 +280,7 @@ function cutsOtherwise(before: CollectionSettings, now: CollectionSettings): boo
 
 /** As they are kept. Whoever is named must be there, or a slip would share with whoever takes the name later. */
 async function knownShares(query: Query, sharedWith: readonly string[]): Promise<readonly string[]> {
-  if (sharedWith.length > mostShares) throw new InvalidInput(`A collection is shared with ${mostShares} at most.`);
+  if (sharedWith.length > maxShares) throw new InvalidInput(`A collection is shared with ${maxShares} at most.`);
   const kept: string[] = [];
   for (const who of sharedWith) {
     const [, kind, name] = /^(user|group):(.+)$/.exec(who) ?? [];

@@ -16,13 +16,13 @@ export function weigh(text: string, start: number, end: number): number {
 }
 
 /** Maximum weight of one UTF-16 unit. */
-export const mostWeight = 4;
+export const maxWeight = 4;
 
 export function weightAt(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code < 0x80) return isPlain(code) ? 1 : 2;
   if (code < 0x370 || (code >= 0x2000 && code < 0x2070)) return 1;
-  return code < 0x2e80 || (code >= 0xd800 && code < 0xe000) ? 2 : mostWeight;
+  return code < 0x2e80 || (code >= 0xd800 && code < 0xe000) ? 2 : maxWeight;
 }
 
 /** Letters, the blank, and what hardly ever is a token of its own. */

@@ -50,7 +50,7 @@ const megabyte = 1024 * 1024;
 const incoming = "incoming";
 const work = "work-";
 const leftoverMs = 60 * 60_000;
-const mostNameBytes = 120;
+const maxNameBytes = 120;
 
 export function createDocumentFiles({
   folder,
@@ -204,6 +204,6 @@ function plainName(name: string): string {
     .toWellFormed()
     .replaceAll(/[^\p{L}\p{N}._ -]/gu, "_");
   let plain = last.replace(/^[. ]+/, "");
-  while (Buffer.byteLength(plain) > mostNameBytes) plain = plain.slice(Math.max(1, plain.length >> 3));
+  while (Buffer.byteLength(plain) > maxNameBytes) plain = plain.slice(Math.max(1, plain.length >> 3));
   return plain === "" ? "document" : plain;
 }

@@ -85,7 +85,7 @@ export type DocumentsOptions = {
   readonly onQueued: () => void;
 };
 
-const mostNameLength = 500;
+const maxNameLength = 500;
 const tries = 3;
 
 export function createDocuments(options: DocumentsOptions): Documents {
@@ -338,8 +338,8 @@ function checkedName(name: string): string {
     .toWellFormed()
     .replaceAll(/\p{Cc}/gu, "")
     .trim();
-  if (plain === "" || plain.length > mostNameLength)
-    throw new InvalidInput(`A document's name has 1 to ${mostNameLength} characters.`, { param: "name" });
+  if (plain === "" || plain.length > maxNameLength)
+    throw new InvalidInput(`A document's name has 1 to ${maxNameLength} characters.`, { param: "name" });
   return plain;
 }
 

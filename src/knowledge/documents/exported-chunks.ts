@@ -25,9 +25,9 @@ const chunkSchema = z.object({
   headingPath: z.array(z.string().max(2000)).max(20),
   embedding: z.base64().optional(),
 });
-const mostLine = 1_000_000;
-const mostChunks = 200_000;
-const mostMetadata = 100_000;
+const maxLine = 1_000_000;
+const maxChunks = 200_000;
+const maxMetadata = 100_000;
 
 /**
  * Makes work that is done of what an export holds, so that nothing is read or embedded again. Nothing is believed: each chunk
@@ -38,7 +38,7 @@ export async function stageExportedChunks(
   given: { readonly chunksFile: string; readonly textFile: string; readonly content: GivenContent },
   { size, dimension }: { readonly size: number; readonly dimension: number | null },
 ): Promise<void> {
-  if (JSON.stringify(given.content.metadata).length > mostMetadata) throw wrong("its metadata is too long");
+  if (JSON.stringify(given.content.metadata).length > maxMetadata) throw wrong("its metadata is too long");
   const text = await readFile(given.textFile, "utf8");
   if (text.includes("\0")) throw wrong("its text contains NUL characters");
   const chunks: Chunk[] = [];
@@ -52,7 +52,7 @@ export async function stageExportedChunks(
   };
   for await (const line of createInterface({ input: createReadStream(given.chunksFile), crlfDelay: Infinity })) {
     if (line === "") continue;
-    if (line.length > mostLine || chunks.length === mostChunks) throw wrong("it has too many chunks, or too long ones");
+    if (line.length > maxLine || chunks.length === maxChunks) throw wrong("it has too many chunks, or too long ones");
     const parsed = chunkSchema.safeParse(json(line));
     if (!parsed.success) throw wrong(`chunk ${chunks.length} is not of the format`);
     const { embedding, charStart, charEnd, page, headingPath } = parsed.data;

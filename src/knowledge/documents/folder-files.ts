@@ -10,8 +10,8 @@ export type FolderFile = {
   bytes(): AsyncIterable<Uint8Array>;
 };
 
-const mostFiles = 10_000;
-const mostLevels = 32;
+const maxFiles = 10_000;
+const maxLevels = 32;
 /** What holds no documents of anybody. */
 const skipped = new Set(["node_modules", "__pycache__"]);
 
@@ -41,7 +41,7 @@ export async function filesOfFolder(
 }
 
 async function collect(root: string, inside: string, files: FolderFile[], level = 1): Promise<void> {
-  if (level > mostLevels) throw new InvalidInput(`The folder has more than ${mostLevels} levels of folders.`);
+  if (level > maxLevels) throw new InvalidInput(`The folder has more than ${maxLevels} levels of folders.`);
   const entries = await readdir(join(root, inside), { withFileTypes: true }).catch((cause: unknown) => {
     throw new InvalidInput(`The folder ${basename(root)}/${inside} can't be read.`, {
       code: "folder_unreadable",
@@ -53,7 +53,7 @@ async function collect(root: string, inside: string, files: FolderFile[], level 
     const path = inside === "" ? entry.name : `${inside}/${entry.name}`;
     if (entry.isDirectory()) await collect(root, path, files, level + 1);
     else if (entry.isFile()) {
-      if (files.length === mostFiles) throw new InvalidInput(`The folder has more than ${mostFiles} files.`);
+      if (files.length === maxFiles) throw new InvalidInput(`The folder has more than ${maxFiles} files.`);
       files.push({ path, bytes: () => read(root, path) });
     }
   }

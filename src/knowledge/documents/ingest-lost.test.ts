@@ -91,7 +91,7 @@ eachDatabase((databases) => {
     await (await files.receive(bytesOf("live"))).keep(liveFile);
     const { embedding } = knowledgeOptions({ database, folder, url: "http://127.0.0.1:9" });
     const [reader, embedders] = [createDocumentReader(), createEmbedders(embedding)];
-    const limits = { allow: [], documentBytes: megabyte, userBytes: megabyte, mostText: megabyte };
+    const limits = { allow: [], documentBytes: megabyte, userBytes: megabyte, maxText: megabyte };
     const lost = { ...third, liveFile, liveSha256: third.sha256 };
     await assert.rejects(
       ingest(lost, () => {}, { database, files, reader, embedders, ...limits, signal }),

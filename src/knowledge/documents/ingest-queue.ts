@@ -32,7 +32,7 @@ export type IngestQueueOptions = IngestOptions & {
 const pollMs = 5000;
 const touchMs = 15_000;
 const tellMs = 1000;
-const mostAttempts = 6;
+const maxAttempts = 6;
 const firstRetrySeconds = 5;
 
 export async function startIngestQueue(options: IngestQueueOptions): Promise<IngestQueue> {
@@ -93,8 +93,8 @@ export async function startIngestQueue(options: IngestQueueOptions): Promise<Ing
     };
     const timer = setInterval(touch, touchMs);
     try {
-      if (document.attempts > mostAttempts)
-        throw new UnreadableFile("broken", `Reading it was begun ${mostAttempts} times and never ended.`);
+      if (document.attempts > maxAttempts)
+        throw new UnreadableFile("broken", `Reading it was begun ${maxAttempts} times and never ended.`);
       await ingest(document, tell, { ...options, signal });
       onReady(document.collectionId);
     } catch (error) {
@@ -112,7 +112,7 @@ export async function startIngestQueue(options: IngestQueueOptions): Promise<Ing
     const isFinal =
       error instanceof UnreadableFile ||
       (error instanceof ColloquyError && error.status < 500) ||
-      attempts >= mostAttempts;
+      attempts >= maxAttempts;
     const retrySeconds = isFinal ? undefined : firstRetrySeconds * 2 ** (attempts - 1);
     if (!(error instanceof UnreadableFile) && !(error instanceof ColloquyError))
       log.warn({ document: id, error: messageOf(error) }, "a document could not be read");

@@ -33,7 +33,7 @@ export type IngestOptions = {
   /** Of all documents of a person. */
   readonly userBytes: number;
   /** Of its text, in characters. */
-  readonly mostText: number;
+  readonly maxText: number;
 };
 
 /** Chunks of one transaction: it takes some tenths of a second. */
@@ -176,13 +176,13 @@ async function read(
     readonly chunkSize: number;
     readonly chunkOverlap: number;
   },
-  { reader, mostText, signal }: Pick<IngestOptions, "reader" | "mostText"> & { readonly signal: AbortSignal },
+  { reader, maxText, signal }: Pick<IngestOptions, "reader" | "maxText"> & { readonly signal: AbortSignal },
 ): Promise<ReadContent> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { path, owner, chunkSize, chunkOverlap } = document;
   // Its name on disk ends as the document's own, which tells texts apart.
   const name = basename(path);
-  const request = { path, name, mostText, textFile, chunksFile, chunkSize, chunkOverlap };
+  const request = { path, name, maxText, textFile, chunksFile, chunkSize, chunkOverlap };
   const content = await reader.read(request, { owner, signal });
   const note = join(folder, "read.json");
   await writeFile(`${note}.part`, JSON.stringify(content), { mode: 0o600, flush: true });

@@ -9,8 +9,8 @@ import type { DocumentRequest, ReadContent } from "./read-document.ts";
 const linesAtOnce = 500;
 
 await answerParent(async (request: DocumentRequest): Promise<ReadContent> => {
-  const { path, name, mostText, textFile, chunksFile, chunkSize, chunkOverlap } = request;
-  const parsed = await parseHere(path, { name, mostText, whole: true });
+  const { path, name, maxText, textFile, chunksFile, chunkSize, chunkOverlap } = request;
+  const parsed = await parseHere(path, { name, maxText, whole: true });
   const { text, marks } = joinSections(parsed.sections);
   const chunks = chunkText(text, marks, { size: chunkSize, overlap: chunkOverlap });
   if (chunks.length === 0) throw new UnreadableFile("not-supported", noTextIn(parsed.kind));

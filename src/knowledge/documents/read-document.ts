@@ -8,7 +8,7 @@ export type DocumentRequest = {
   /** As people know it; it tells texts apart. */
   readonly name: string;
   /** Characters of its text that are taken. */
-  readonly mostText: number;
+  readonly maxText: number;
   /** All of its text, as UTF-8. */
   readonly textFile: string;
   /** A chunk a line, as JSON. */
@@ -42,7 +42,7 @@ export type DocumentReader = {
 const timeoutMs = 5 * 60_000;
 const outputBytes = 4 * 1024 * 1024;
 /** A process takes longer to start than most documents to read, so it reads several, of one person. */
-const mostUses = 50;
+const maxUses = 50;
 const idleMs = 10_000;
 
 type IdleParser = {
@@ -70,7 +70,7 @@ export function createDocumentReader(): DocumentReader {
   }
 
   function giveBack(owner: string, child: ParserProcess, uses: number): void {
-    if (!child.isAlive() || uses >= mostUses) return child.end();
+    if (!child.isAlive() || uses >= maxUses) return child.end();
     const end = () => {
       spares.delete(spare);
       child.end();

@@ -15,7 +15,7 @@ export type HttpEmbedding = {
 const answerSchema = z.object({
   data: z.array(z.object({ index: z.int().optional(), embedding: z.array(z.number()).min(1) })),
 });
-const mostDimension = 16_000;
+const maxDimension = 16_000;
 const maxBytes = 64 * 1024 * 1024;
 
 /** Asks once to learn the dimension. */
@@ -75,9 +75,9 @@ export async function createHttpEmbedder(
       );
     throw error;
   }
-  if (dimension > mostDimension) {
+  if (dimension > maxDimension) {
     await close();
-    throw new InvalidInput(`${model} makes ${dimension} numbers a text; ${mostDimension} are the most.`);
+    throw new InvalidInput(`${model} makes ${dimension} numbers a text; ${maxDimension} are the most.`);
   }
   return {
     model: `http:${model}`,

@@ -17,7 +17,7 @@ export type EmbedOptions = {
   readonly local: LocalEmbedding;
 };
 
-const mostOpen = 8;
+const maxOpen = 8;
 
 export function createEmbedders({ http, local }: EmbedOptions): Embedders {
   const opened = new Map<string, Promise<Embedder>>();
@@ -37,8 +37,8 @@ export function createEmbedders({ http, local }: EmbedOptions): Embedders {
       signal.throwIfAborted();
       const known = opened.get(model);
       if (known) return known;
-      if (opened.size >= mostOpen)
-        throw new Unavailable(`${mostOpen} embedding models are in use already: ${[...opened.keys()].join(", ")}.`, {
+      if (opened.size >= maxOpen)
+        throw new Unavailable(`${maxOpen} embedding models are in use already: ${[...opened.keys()].join(", ")}.`, {
           code: "too_many_models",
         });
       const opening = open(model);

@@ -15,7 +15,7 @@ export type ZipLimits = {
 const defaultZipLimits: ZipLimits = { entries: 10_000, bytes: 200 * megabyte, entryBytes: 100 * megabyte };
 
 /** Documents shrink to a tenth or so; what unpacks to so many times its size, and is large, was made to harm. */
-const mostGrowth = 250;
+const maxGrowth = 250;
 const largeBytes = 20 * megabyte;
 
 /**
@@ -43,8 +43,8 @@ export async function checkZip(
           bytes += chunk.length;
           const size = bytes - before;
           if (bytes > limits.bytes || size > limits.entryBytes) return done(tooLarge("too much when it is unpacked"));
-          if (size > largeBytes && size > entry.compressedSize * mostGrowth)
-            return done(tooLarge(`more than ${mostGrowth} times its size when it is unpacked`));
+          if (size > largeBytes && size > entry.compressedSize * maxGrowth)
+            return done(tooLarge(`more than ${maxGrowth} times its size when it is unpacked`));
           done();
         },
       });

@@ -6,7 +6,7 @@ import { type ParsedDocument, shortened } from "./parsed.ts";
 
 const headBytes = 64 * 1024;
 const sampleRows = 5;
-const mostColumns = 100;
+const maxColumns = 100;
 const delimiters = [",", ";", "\t", "|"];
 
 /** Of any size: only its beginning is parsed, the rest is counted. */
@@ -24,7 +24,7 @@ export async function parseCsv(path: string): Promise<ParsedDocument> {
     relax_quotes: true,
     skip_empty_lines: true,
     bom: true,
-  }).map((row) => row.slice(0, mostColumns).map((cell) => shortened(cell, 200)));
+  }).map((row) => row.slice(0, maxColumns).map((cell) => shortened(cell, 200)));
   const [headers = [], ...sample] = rows;
   const records = await countRecords(path);
   return {

@@ -6,7 +6,7 @@ import { type ParsedDocument, type ParsedSection, shortened, UnreadableFile } fr
 import { markdownSections } from "./markdown.ts";
 
 /** Readability needs seconds for a few hundred nested elements, and turndown's stack ends at two thousand. */
-const mostDepth = 256;
+const maxDepth = 256;
 
 /** The article of a page, as Markdown; of a page without one, all of it. */
 export function parseHtml(html: string): ParsedDocument {
@@ -70,7 +70,7 @@ function checkDepth(html: string): void {
       continue;
     if (html[to - 2] === "/") continue;
     depth = close === "/" ? Math.max(0, depth - 1) : depth + 1;
-    if (depth > mostDepth)
-      throw new UnreadableFile("too-large", `The page has more than ${mostDepth} elements within one another.`);
+    if (depth > maxDepth)
+      throw new UnreadableFile("too-large", `The page has more than ${maxDepth} elements within one another.`);
   }
 }

@@ -1,7 +1,7 @@
 import { type ParsedDocument, type ParsedSection, shortened, UnreadableFile } from "./parsed.ts";
 
 const sampleCharacters = 1500;
-const mostKeys = 100;
+const maxKeys = 100;
 
 export function parseJson(text: string, cut: boolean): ParsedDocument {
   const { value, error } = parsed(text);
@@ -47,11 +47,11 @@ function describe(value: unknown): Record<string, unknown> {
     return {
       type: "array",
       length: value.length,
-      ...(isRecord(first) && { item_keys: Object.keys(first).slice(0, mostKeys) }),
+      ...(isRecord(first) && { item_keys: Object.keys(first).slice(0, maxKeys) }),
       sample,
     };
   }
-  if (isRecord(value)) return { type: "object", keys: Object.keys(value).slice(0, mostKeys), sample };
+  if (isRecord(value)) return { type: "object", keys: Object.keys(value).slice(0, maxKeys), sample };
   return { type: value === null ? "null" : typeof value, sample };
 }
 

@@ -5,7 +5,7 @@ import { messageOf } from "../../protocol/base/errors.ts";
 import { htmlSections } from "./html.ts";
 import { type ParsedDocument, shortened, UnreadableFile } from "./parsed.ts";
 
-const mostHeadings = 50;
+const maxHeadings = 50;
 
 /** Headings are kept, so that a passage can be found by its path. */
 export async function parseDocx(path: string): Promise<ParsedDocument> {
@@ -18,7 +18,7 @@ export async function parseDocx(path: string): Promise<ParsedDocument> {
     metadata: {
       ...(await propertiesOf(buffer)),
       words: text.split(/\s+/).filter(Boolean).length,
-      headings: headings.slice(0, mostHeadings),
+      headings: headings.slice(0, maxHeadings),
       preview: shortened(text.trim(), 500),
     },
     sections,
@@ -37,7 +37,7 @@ export async function parsePptx(path: string): Promise<ParsedDocument> {
     metadata: {
       ...propertiesIn(tree.metadata),
       slides: slides.length,
-      titles: texts.map((text) => shortened(text.split("\n", 1)[0]!, 120)).slice(0, mostHeadings),
+      titles: texts.map((text) => shortened(text.split("\n", 1)[0]!, 120)).slice(0, maxHeadings),
     },
     sections: texts.map((text, at) => ({ text, page: at + 1 })),
   };

@@ -21,7 +21,7 @@ async function parse(
   const path = join(folder, String(++count));
   await writeFile(path, data);
   const { signal } = new AbortController();
-  return parseFile(path, { name, mostText: 100_000, whole: true, signal, ...options });
+  return parseFile(path, { name, maxText: 100_000, whole: true, signal, ...options });
 }
 
 const textOf = ({ sections }: ParsedFile) => sections.map(({ text }) => text).join("\n");
@@ -150,7 +150,7 @@ test("the name does not decide what a file is, and text is cut where asked", asy
   assert.equal((await parse("innocent.csv", pdfOf(["x"]))).kind, "pdf");
   assert.equal((await parse("a.pdf", "just text")).kind, "text");
   assert.equal((await parse("a.txt", Buffer.from([0, 1, 2, 3]))).kind, "binary");
-  const long = await parse("a.md", "# A\n" + "ä".repeat(5000), { mostText: 1000 });
+  const long = await parse("a.md", "# A\n" + "ä".repeat(5000), { maxText: 1000 });
   assert.deepEqual([long.cut, textOf(long).length], [true, 1000]);
 });
 

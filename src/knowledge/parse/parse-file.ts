@@ -11,7 +11,7 @@ const megabyte = 1024 * 1024;
 export function parseFile(path: string, options: ParseFileOptions): Promise<ParsedFile> {
   const { signal, timeoutMs, memoryBytes, ...what } = options;
   // JSON may need several bytes a character.
-  const outputBytes = what.mostText * 8 + megabyte;
+  const outputBytes = what.maxText * 8 + megabyte;
   const script = join(import.meta.dirname, "parse-child.ts");
   return runChild(script, { path, options: what }, { signal, timeoutMs, memoryBytes, outputBytes });
 }

@@ -9,21 +9,21 @@ export type ParseOptions = {
   /** As the user named it. */
   readonly name: string;
   /** Of the text that is taken, in characters. */
-  readonly mostText: number;
+  readonly maxText: number;
   /** Also what is only worth reading whole: all rows of a workbook or a CSV file. */
   readonly whole: boolean;
 };
 
 const megabyte = 1024 * 1024;
 /** Parsers of text hold it several times over. */
-const mostTextBytes = 20 * megabyte;
+const maxTextBytes = 20 * megabyte;
 
 /** In this very process, which may take any time and memory doing so: the server calls it in a child of its own. */
 export async function parseHere(path: string, options: ParseOptions): Promise<ParsedFile> {
   const { size } = await stat(path);
   const type = await fileTypeOf(path, options.name);
   const { parsed, cut } = await parseAs(type, path, options);
-  let left = options.mostText;
+  let left = options.maxText;
   const sections = parsed.sections.flatMap((section) => {
     const text = section.text.slice(0, left).toWellFormed();
     left -= text.length;
@@ -36,7 +36,7 @@ export async function parseHere(path: string, options: ParseOptions): Promise<Pa
 async function parseAs(
   { kind, mediaType }: FileType,
   path: string,
-  { whole, mostText }: ParseOptions,
+  { whole, maxText }: ParseOptions,
 ): Promise<{ readonly parsed: ParsedDocument; readonly cut: boolean }> {
   const done = (parsed: ParsedDocument) => ({ parsed, cut: false });
   switch (kind) {
@@ -64,14 +64,14 @@ async function parseAs(
     case "csv": {
       const parsed = await (await import("./csv.ts")).parseCsv(path);
       if (!whole) return done(parsed);
-      const { text, cut } = await readText(path, Math.min(mostText * 4, mostTextBytes));
+      const { text, cut } = await readText(path, Math.min(maxText * 4, maxTextBytes));
       // So that a passage from the middle says what its columns are.
       const columns = parsed.metadata["headers"];
       const headings = Array.isArray(columns) ? { headings: [shortened(columns.join(", "), 300)] } : {};
       return { parsed: { ...parsed, sections: [{ text, ...headings }] }, cut };
     }
     default: {
-      const { text, cut } = await readText(path, mostTextBytes);
+      const { text, cut } = await readText(path, maxTextBytes);
       return { parsed: await parseText(kind, text, cut), cut };
     }
   }

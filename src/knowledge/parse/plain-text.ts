@@ -3,14 +3,14 @@ import { open, stat } from "node:fs/promises";
 /** The beginning of a text file, at most so many bytes; `cut` if it has more. */
 export async function readText(
   path: string,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<{ readonly text: string; readonly cut: boolean }> {
   const { size } = await stat(path);
   const file = await open(path);
   try {
-    const length = Math.min(size, mostBytes);
+    const length = Math.min(size, maxBytes);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
-    return { text: decodeText(buffer.subarray(0, bytesRead)), cut: size > mostBytes };
+    return { text: decodeText(buffer.subarray(0, bytesRead)), cut: size > maxBytes };
   } finally {
     await file.close();
   }

@@ -1,7 +1,7 @@
 import { parser } from "@lezer/python";
 import { type ParsedDocument, shortened } from "./parsed.ts";
 
-const mostNames = 100;
+const maxNames = 100;
 const previewLines = 40;
 
 /** Imports and definitions, also of code with errors. */
@@ -28,9 +28,9 @@ export function parsePython(text: string): ParsedDocument {
   return {
     metadata: {
       lines: lines.length,
-      imports: imports.slice(0, mostNames).map((line) => shortened(line, 200)),
-      classes: classes.slice(0, mostNames),
-      functions: functions.slice(0, mostNames),
+      imports: imports.slice(0, maxNames).map((line) => shortened(line, 200)),
+      classes: classes.slice(0, maxNames),
+      functions: functions.slice(0, maxNames),
       preview: shortened(lines.slice(0, previewLines).join("\n"), 3000),
     },
     sections: [{ text }],

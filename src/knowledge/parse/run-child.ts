@@ -31,7 +31,7 @@ const megabyte = 1024 * 1024;
 const defaultTimeoutMs = 60_000;
 const defaultMemoryBytes = 1024 * megabyte;
 const watchMs = 100;
-const mostErrorText = 2000;
+const maxErrorText = 2000;
 
 /** The one script and request. */
 export async function runChild<Value>(script: string, request: unknown, limits: ChildLimits): Promise<Value> {
@@ -78,7 +78,7 @@ export function startChild(script: string, memoryBytes = defaultMemoryBytes): Pa
     settle()?.resolve(line);
   });
   child.stderr.on("data", (piece: Buffer) => {
-    complaints = (complaints + piece.toString()).slice(0, mostErrorText);
+    complaints = (complaints + piece.toString()).slice(0, maxErrorText);
   });
   child.stdin.on("error", () => {});
   child.once("error", (error) => kill(error));

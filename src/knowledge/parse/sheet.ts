@@ -3,9 +3,9 @@ import { read, utils, type WorkSheet } from "@e965/xlsx";
 import { messageOf } from "../../protocol/base/errors.ts";
 import { type ParsedDocument, type ParsedSection, shortened, UnreadableFile } from "./parsed.ts";
 
-const mostSheets = 20;
+const maxSheets = 20;
 const sampleRows = 5;
-const mostColumns = 100;
+const maxColumns = 100;
 
 /** `whole`: all rows as sections of tab-separated lines; else what describes the workbook. */
 export async function parseXlsx(path: string, { whole }: { readonly whole: boolean }): Promise<ParsedDocument> {
@@ -15,7 +15,7 @@ export async function parseXlsx(path: string, { whole }: { readonly whole: boole
       cellFormula: false,
       cellHTML: false,
     });
-    const names = book.SheetNames.slice(0, mostSheets);
+    const names = book.SheetNames.slice(0, maxSheets);
     const sheets = names.map((name) => ({
       name,
       rows: rowsOf(book.Sheets[name]!),
@@ -25,11 +25,11 @@ export async function parseXlsx(path: string, { whole }: { readonly whole: boole
       metadata: {
         sheets: sheets.map(({ name, rows: [headers = [], ...rows], count }) => ({
           name: shortened(name, 100),
-          headers: headers.slice(0, mostColumns),
+          headers: headers.slice(0, maxColumns),
           rows: Math.max(0, count - 1),
-          sample: rows.slice(0, sampleRows).map((row) => row.slice(0, mostColumns)),
+          sample: rows.slice(0, sampleRows).map((row) => row.slice(0, maxColumns)),
         })),
-        ...(book.SheetNames.length > mostSheets && { more_sheets: book.SheetNames.length - mostSheets }),
+        ...(book.SheetNames.length > maxSheets && { more_sheets: book.SheetNames.length - maxSheets }),
       },
       sections: whole ? sheets.flatMap(({ name, rows }) => sectionsOf(name, rows)) : [],
     };

@@ -4,7 +4,7 @@ import type { RetrievalMode } from "../../protocol/knowledge/chunks.ts";
 import type { Collection } from "../../store/knowledge/collections.ts";
 import type { Collections } from "../documents/collections.ts";
 
-const mostCollections = 20;
+const maxCollections = 20;
 
 /** Those that are named, else all with documents that the caller may search; `notes`: what was left out. Throws NotFound. */
 export async function chosenCollections(
@@ -14,8 +14,8 @@ export async function chosenCollections(
   notes: string[],
 ): Promise<readonly Collection[]> {
   if (wanted && wanted.length > 0) {
-    if (wanted.length > mostCollections)
-      throw new InvalidInput(`At most ${mostCollections} collections are searched at once.`, { param: "collections" });
+    if (wanted.length > maxCollections)
+      throw new InvalidInput(`At most ${maxCollections} collections are searched at once.`, { param: "collections" });
     const found = new Map<string, Collection>();
     for (const each of wanted) {
       const collection = await collections.find(caller, each);
@@ -25,9 +25,9 @@ export async function chosenCollections(
   }
   const all = (await collections.list(caller)).filter(({ counts }) => counts.chunks > 0);
   if (all.length === 0) notes.push("No collection with searchable documents.");
-  if (all.length > mostCollections)
-    notes.push(`Only the first ${mostCollections} of ${all.length} collections were searched.`);
-  return all.slice(0, mostCollections);
+  if (all.length > maxCollections)
+    notes.push(`Only the first ${maxCollections} of ${all.length} collections were searched.`);
+  return all.slice(0, maxCollections);
 }
 
 export type SearchGroup = {

@@ -87,7 +87,7 @@ export type PassageSearch = {
   readonly rerankers: { readonly names: readonly string[]; readonly standard?: string | undefined };
 };
 
-export const mostQuestion = 4000;
+export const maxQuestion = 4000;
 const standardPassages = 8;
 const standardTokens = 4000;
 const candidatesKept = 200;
@@ -97,8 +97,8 @@ export function createRetrieve(options: RetrieveOptions): RetrievePassages {
   const { database, knowledge, search, log } = options;
   return async (caller, request, signal) => {
     const { question, filters, limit = standardPassages, tokens = standardTokens } = request;
-    if (question.trim() === "" || question.length > mostQuestion)
-      throw new InvalidInput(`A question has 1 to ${mostQuestion} characters.`, { param: "question" });
+    if (question.trim() === "" || question.length > maxQuestion)
+      throw new InvalidInput(`A question has 1 to ${maxQuestion} characters.`, { param: "question" });
     const notes: string[] = [];
     const milliseconds: Record<string, number> = {};
     const timed = async <Value>(name: string, work: () => Promise<Value>): Promise<Value> => {
@@ -193,7 +193,7 @@ async function rewritten(
   notes: string[],
 ): Promise<string> {
   if (!rewrite || !collections.some(({ settings }) => settings.rewrite)) return question;
-  const text = (await rewrite(question)).replaceAll(/\s+/g, " ").trim().slice(0, mostQuestion);
+  const text = (await rewrite(question)).replaceAll(/\s+/g, " ").trim().slice(0, maxQuestion);
   if (text !== "") return text;
   notes.push("The model put the question into no other words.");
   return question;

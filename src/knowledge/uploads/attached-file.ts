@@ -1,7 +1,7 @@
 import type { AttachedFile } from "../../protocol/threads/items.ts";
 import type { Upload } from "../../store/knowledge/uploads.ts";
 
-const mostCharacters = 6000;
+const maxCharacters = 6000;
 
 /** Returns the file's path in the workspace; two files with the same name get different paths. */
 function attachedPath({ id, name }: Pick<Upload, "id" | "name">): string {
@@ -20,7 +20,7 @@ export function attachedFile({ id, name, bytes, kind, mediaType, metadata, probl
     ...(problem === null ? Object.entries(metadata ?? {}).map(([key, value]) => `${key}: ${told(value)}`) : [problem]),
   ];
   const text = lines.join("\n");
-  const about = text.length > mostCharacters ? text.slice(0, mostCharacters).toWellFormed() + "…" : text;
+  const about = text.length > maxCharacters ? text.slice(0, maxCharacters).toWellFormed() + "…" : text;
   return {
     id,
     name,

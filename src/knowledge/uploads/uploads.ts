@@ -76,10 +76,10 @@ export type Uploads = {
 
 const megabyte = 1024 * 1024;
 /** What providers take; more would be refused with all that was said. */
-const mostImageBytes = 20 * megabyte;
+const maxImageBytes = 20 * megabyte;
 const abandonedHours = 24;
 /** Of 255 that file systems take, since an id and an ending are added. */
-const mostNameBytes = 150;
+const maxNameBytes = 150;
 /** At the same time; each may need a gigabyte. */
 const readers = 2;
 
@@ -213,7 +213,7 @@ export function createUploads(options: UploadsOptions): Uploads {
         if (error instanceof NotFound) return undefined;
         throw error;
       });
-      if (!upload || upload.bytes > mostImageBytes) return undefined;
+      if (!upload || upload.bytes > maxImageBytes) return undefined;
       const bytes = await readFile(placeOf(upload)).catch(() => undefined);
       return bytes && `data:${upload.mediaType ?? "image/png"};base64,${bytes.toString("base64")}`;
     },
@@ -248,7 +248,7 @@ async function write(
 async function contentOf(path: string, name: string, log: Log): Promise<UploadContent> {
   try {
     const { signal } = new AbortController();
-    const { kind, mediaType, metadata } = await parseFile(path, { name, mostText: 0, whole: false, signal });
+    const { kind, mediaType, metadata } = await parseFile(path, { name, maxText: 0, whole: false, signal });
     return { kind, mediaType, metadata, problem: null };
   } catch (error) {
     if (!(error instanceof UnreadableFile)) log.warn({ error: messageOf(error) }, "an upload could not be read");
@@ -278,16 +278,16 @@ function fileName(name: string): string {
   if (plain === "") return "file";
   const dot = plain.lastIndexOf(".");
   const ending = dot > 0 ? cut(plain.slice(dot), 20) : "";
-  return cut(dot > 0 ? plain.slice(0, dot) : plain, mostNameBytes - Buffer.byteLength(ending)) + ending;
+  return cut(dot > 0 ? plain.slice(0, dot) : plain, maxNameBytes - Buffer.byteLength(ending)) + ending;
 }
 
 /** At whole characters. */
-function cut(text: string, mostBytes: number): string {
+function cut(text: string, maxBytes: number): string {
   let bytes = 0;
   let end = 0;
   for (const character of text) {
     bytes += Buffer.byteLength(character);
-    if (bytes > mostBytes) break;
+    if (bytes > maxBytes) break;
     end += character.length;
   }
   return text.slice(0, end);

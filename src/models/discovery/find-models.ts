@@ -12,7 +12,7 @@ export type FindModelsOptions = {
 };
 
 const timeoutMs = 8000;
-const mostModels = 1000;
+const maxModels = 1000;
 
 /**
  * Which models a server has, by asking in all the ways that are known, at the address and below it. `connect` makes the
@@ -73,7 +73,7 @@ async function askAllWays(wish: FindModelsOptions, dispatcher: Dispatcher): Prom
     reach: reachOf(base),
     provider: found?.provider ?? null,
     baseUrl: found?.baseUrl ?? null,
-    models: found?.models?.slice(0, mostModels) ?? [],
+    models: found?.models?.slice(0, maxModels) ?? [],
     wantsKey: !found && asked.some(({ wantsKey }) => wantsKey),
     tried: asked.map(({ url, provider, outcome }) => ({ url, provider, outcome })),
   };

@@ -51,7 +51,7 @@ type OpenBlock = {
 };
 
 /** A provider that pauses more often than this comes to no end. */
-const mostPauses = 10;
+const maxPauses = 10;
 
 /**
  * Reads an answer of the Messages API, over its pauses too. `formatTool`: a call of this tool is the answer's text.
@@ -193,7 +193,7 @@ export class AnthropicReader implements AnswerReader {
     this.#usage = {};
     const isPause = this.#reason === "pause_turn";
     // What the caller is asked to do can't wait for the provider's own tools.
-    this.paused = isPause && this.#calls === 0 && this.#usages.length <= mostPauses && this.#content.length > 0;
+    this.paused = isPause && this.#calls === 0 && this.#usages.length <= maxPauses && this.#content.length > 0;
     if (this.paused) return;
     const reason = isPause && this.#calls > 0 ? "calls" : (finishReasons.get(this.#reason) ?? "other");
     const thinking = this.#content.filter(isThinking);

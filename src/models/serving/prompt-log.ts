@@ -20,7 +20,7 @@ export type PromptLogOptions = {
 export type PromptLog = PromptSink & { close(): Promise<void> };
 
 /** More than this waiting for the disk is dropped, with a warning. */
-const mostWaiting = 32 << 20;
+const maxWaiting = 32 << 20;
 
 /** Every prompt and answer in full, a JSON line each. Writing is never waited for; `close` writes what is left. */
 export function createPromptLog(options: PromptLogOptions): PromptLog {
@@ -62,7 +62,7 @@ export function createPromptLog(options: PromptLogOptions): PromptLog {
   return {
     write(entry) {
       const line = maskSecrets(JSON.stringify(lineOf(entry)), secrets) + "\n";
-      if (waitingBytes + line.length > mostWaiting) dropped++;
+      if (waitingBytes + line.length > maxWaiting) dropped++;
       else {
         waiting.push(line);
         waitingBytes += line.length;

@@ -73,7 +73,7 @@ const charactersPerToken = 4;
 const leastWindow = 512;
 
 /** How often one request may be changed because its provider refused a field. */
-const mostChanges = 4;
+const maxChanges = 4;
 
 /** Makes a model of an adapter: tries again, leaves refused fields out, tells who serves, and records every request. */
 export function serveModel(id: string, adapter: Adapter, options: ServeOptions): ServedModel {
@@ -132,7 +132,7 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
           tries--;
           continue;
         }
-        const without = changes < mostChanges ? adapter.adapt?.(error, leftOut) : undefined;
+        const without = changes < maxChanges ? adapter.adapt?.(error, leftOut) : undefined;
         if (without) {
           leftOut = without;
           changes++;

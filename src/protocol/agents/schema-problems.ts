@@ -3,21 +3,21 @@ import type { DefinitionProblem } from "./definitions.ts";
 import { similarNames } from "../base/similar-names.ts";
 import { keysText } from "../base/schema-faults.ts";
 
-const mostProblems = 20;
+const maxProblems = 20;
 const longestName = 64;
 
 type JsonSchemaNode = z.core.JSONSchema.BaseSchema;
 
 /** All that a schema finds wrong with a value, for whoever wrote it; repeats no value, which may be a secret. */
 export function schemaProblems(error: z.ZodError, schema: z.ZodType): DefinitionProblem[] {
-  return error.issues.slice(0, mostProblems).flatMap((issue) => problemsOf(issue, [], schema));
+  return error.issues.slice(0, maxProblems).flatMap((issue) => problemsOf(issue, [], schema));
 }
 
 function problemsOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[], schema: z.ZodType): DefinitionProblem[] {
   const path = [...before, ...issue.path];
   if (issue.code === "unrecognized_keys") {
     const known = keysAt(schema, path);
-    const told = issue.keys.slice(0, mostProblems);
+    const told = issue.keys.slice(0, maxProblems);
     if (told.length < issue.keys.length)
       return [{ path: pathText(path), message: `has keys that are not known: ${keysText(issue.keys)}` }];
     return told.map((key) => {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { sandboxGradeSchema, sandboxKinds } from "./sandboxes.ts";
 import { jsonObjectSchema } from "../base/shapes.ts";
-import { mostSources, sourceSchema } from "../knowledge/sources.ts";
+import { maxSources, sourceSchema } from "../knowledge/sources.ts";
 import type { ToolResult } from "./tools.ts";
 import { listedToolSchema } from "./tools-api.ts";
 
@@ -51,7 +51,7 @@ export const servedResultSchema: z.ZodType<ToolResult> = z.strictObject({
   content: z.string(),
   isError: z.boolean().optional(),
   data: z.unknown().optional(),
-  sources: z.array(sourceSchema).max(mostSources).optional(),
+  sources: z.array(sourceSchema).max(maxSources).optional(),
   untrusted: z.literal(true).optional(),
   from: z.array(z.string()).max(20).optional(),
   uncertain: z.literal(true).optional(),

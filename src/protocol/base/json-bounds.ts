@@ -48,7 +48,7 @@ export function checkJsonBounds(bytes: Uint8Array, bounds?: JsonBounds): void {
 
 /** The same for a text that comes in pieces: each is looked at as it comes, so that no turn is left for all of it. */
 export function createJsonCount(bounds: JsonBounds = defaultJsonBounds): (piece: Uint8Array) => void {
-  const { depth: deepest, keys: mostKeys, elements: mostElements, listed: mostListed } = bounds;
+  const { depth: deepest, keys: maxKeys, elements: maxElements, listed: maxListed } = bounds;
   let depth = 0;
   let keys = 0;
   let elements = 0;
@@ -58,9 +58,9 @@ export function createJsonCount(bounds: JsonBounds = defaultJsonBounds): (piece:
   /** Where the last piece ended: in a string, behind a backslash, and so far into a word. */
   const left = { inString: false, escaped: false, word: 0 };
   const countElement = () => {
-    if (++elements > mostElements) throw tooMany(mostElements, "elements in its arrays");
-    if (depth === 2 && ++listed > mostListed)
-      throw tooMany(mostListed, "elements in one of its lists", ", or of a long conversation its newest messages");
+    if (++elements > maxElements) throw tooMany(maxElements, "elements in its arrays");
+    if (depth === 2 && ++listed > maxListed)
+      throw tooMany(maxListed, "elements in one of its lists", ", or of a long conversation its newest messages");
   };
   return (bytes) => {
     const { length } = bytes;
@@ -76,7 +76,7 @@ export function createJsonCount(bounds: JsonBounds = defaultJsonBounds): (piece:
       const byte = bytes[at];
       if (byte === quote) from = endOfString(bytes, from, left) + 1;
       else if (byte === colon) {
-        if (++keys > mostKeys) throw tooMany(mostKeys, "keys in its objects");
+        if (++keys > maxKeys) throw tooMany(maxKeys, "keys in its objects");
       } else if (byte === comma) {
         if (isArray[depth] === 1) countElement();
       } else if (byte === openArray || byte === openObject) {

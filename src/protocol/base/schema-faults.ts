@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
-const mostFaults = 10;
-const mostKeys = 10;
+const maxFaults = 10;
+const maxKeys = 10;
 const longestName = 64;
 const longestPath = 200;
 
@@ -9,7 +9,7 @@ export type SchemaFault = { readonly path: string; readonly message: string };
 
 /** What a schema finds wrong, a few of many; repeats nothing of the value but the beginnings of its keys. */
 export function schemaFaults({ issues }: { readonly issues: readonly z.core.$ZodIssue[] }): SchemaFault[] {
-  const told = issues.slice(0, mostFaults).map((issue) => ({ path: pathText(issue.path), message: faultText(issue) }));
+  const told = issues.slice(0, maxFaults).map((issue) => ({ path: pathText(issue.path), message: faultText(issue) }));
   const more = issues.length - told.length;
   return more === 0 ? told : [...told, { path: "", message: `and ${more} faults more` }];
 }
@@ -26,8 +26,8 @@ function keyText(key: PropertyKey): string {
 
 /** The first keys, and how many there are beside them. */
 export function keysText(keys: readonly string[]): string {
-  const more = keys.length - mostKeys;
-  return keys.slice(0, mostKeys).map(keyText).join(", ") + (more > 0 ? ` and ${more} more` : "");
+  const more = keys.length - maxKeys;
+  return keys.slice(0, maxKeys).map(keyText).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 /** What is wrong in one place; of keys that nobody knows the first. */

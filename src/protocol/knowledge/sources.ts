@@ -24,4 +24,4 @@ export const sourceSchema = z.strictObject({
 export type Source = Readonly<z.infer<typeof sourceSchema>>;
 
 /** Of one result. */
-export const mostSources = 100;
+export const maxSources = 100;

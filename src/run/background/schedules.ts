@@ -16,7 +16,7 @@ import { createHash } from "node:crypto";
 /** `begin`: from then on times are kept. */
 export type ScheduleService = Schedules & { begin(): Promise<void> };
 
-const mostPerUser = 200;
+const maxPerUser = 200;
 const timesTold = 5;
 
 export function createSchedules(runtime: Runtime): ScheduleService {
@@ -68,8 +68,8 @@ export function createSchedules(runtime: Runtime): ScheduleService {
         const [count] = await query<{ count: number }>("select count(*) from schedules where user_id = $1", [
           caller.userId,
         ]);
-        if (count!.count >= mostPerUser)
-          throw new Conflict(`You have ${mostPerUser} schedules; delete one first.`, { code: "too_many_schedules" });
+        if (count!.count >= maxPerUser)
+          throw new Conflict(`You have ${maxPerUser} schedules; delete one first.`, { code: "too_many_schedules" });
         const threadId = await threadOf(query, caller, { ...input, agent: agent.id });
         const [row] = await query<ScheduleRow>(
           `insert into schedules (id, user_id, thread_id, agent, prompt, cron, time_zone, missed, enabled, scopes)
@@ -94,7 +94,7 @@ export function createSchedules(runtime: Runtime): ScheduleService {
     async list({ userId }) {
       const rows = await database.query<ScheduleRow>(
         `select ${scheduleColumns} from schedules where user_id = $1 order by id limit $2`,
-        [userId, mostPerUser],
+        [userId, maxPerUser],
       );
       return rows.map(toRecord);
     },

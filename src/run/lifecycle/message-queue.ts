@@ -10,7 +10,7 @@ import type { Runtime } from "../contract/runtime.ts";
 import { deliveriesOf } from "./webhook-signals.ts";
 import { violatedConstraint } from "../../store/driver/sql-state.ts";
 
-const mostPending = 100;
+const maxPending = 100;
 
 /**
  * Lets a message wait behind the thread's live run. `free`: that run has ended meanwhile, so the message can start at once.
@@ -41,8 +41,8 @@ export async function queueBehind(
     if (!seen!.busy && thread.pending === 0) return "free";
     const asking = showQuestions ? await askingRun(query, threadId) : undefined;
     if (asking) return asking;
-    if (thread.pending >= mostPending)
-      throw new InvalidInput(`This thread already has ${mostPending} queued messages.`, { code: "too_many_pending" });
+    if (thread.pending >= maxPending)
+      throw new InvalidInput(`This thread already has ${maxPending} queued messages.`, { code: "too_many_pending" });
     const values: unknown[] = [runId, messageId, threadId, caller.userId, jsonText(beginning)];
     const key = idempotency
       ? `insert into idempotency_keys (user_id, key, body_hash, run_id, thread_id)

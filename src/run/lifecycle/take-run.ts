@@ -37,11 +37,11 @@ export const takeColumns =
   "id, thread_id, user_id, root_run, epoch, caller, definition, takeovers, cancel_asked, steered";
 
 /** The first take is kept, and the newest of the others. */
-const mostTakes = 32;
+const maxTakes = 32;
 
 /** SQL that records, in the taking statement itself, who took the run and when; `over`: from a process that died. */
 export function insertTakeSql(node: string): string {
-  return `takes = (case when jsonb_array_length(takes) < ${mostTakes} then takes else takes - 1 end)
+  return `takes = (case when jsonb_array_length(takes) < ${maxTakes} then takes else takes - 1 end)
     || jsonb_build_array(jsonb_build_object('epoch', epoch + 1, 'node', ${node}::text, 'at', now(), 'over', not handed_over))`;
 }
 

@@ -1,5 +1,5 @@
 /** Characters that are compared; of a longer text its beginning and end, where a command reports its outcome. */
-const mostLooked = 64_000;
+const maxLooked = 64_000;
 
 const masks: readonly (readonly [pattern: RegExp, instead: string])[] = [
   // Dates and times: 2026-01-31T12:00:00.123Z, 31/01/2026, Mon Jan 31, 12:00:01 PM.
@@ -37,6 +37,6 @@ const masks: readonly (readonly [pattern: RegExp, instead: string])[] = [
 /** A result without what differs from one time to the next though nothing has changed. */
 export function maskVolatile(text: string): string {
   const looked =
-    text.length <= mostLooked ? text : `${text.slice(0, mostLooked / 2)}${text.length}${text.slice(-mostLooked / 2)}`;
+    text.length <= maxLooked ? text : `${text.slice(0, maxLooked / 2)}${text.length}${text.slice(-maxLooked / 2)}`;
   return masks.reduce((masked, [pattern, instead]) => masked.replaceAll(pattern, instead), looked);
 }

@@ -7,7 +7,7 @@ import { hashOfCall, limitReached } from "./limits.ts";
 import { maskVolatile } from "./mask-volatile.ts";
 
 /** Repeats of one call without another in between, whatever they return: a person should look at what it waits for. */
-const mostInARow = 10;
+const maxInARow = 10;
 
 type RepeatedCallOptions = {
   readonly limits: Pick<Limits, "repeatedCall">;
@@ -50,7 +50,7 @@ export function checkRepeats(
         `${call.body.name} was called with the same arguments more than ${timesText(most)}, with the same result and no changes in between`,
       );
     const inARow = (row.hash === hash ? row.times : 0) + now;
-    if (inARow > Math.max(most, mostInARow))
+    if (inARow > Math.max(most, maxInARow))
       throw limitReached(
         "repeated_call",
         `${call.body.name} was called with the same arguments more than ${inARow - 1} times in a row`,

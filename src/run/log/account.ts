@@ -5,9 +5,9 @@ import { callKey, isErased, isNested } from "./fold.ts";
 export const noAnswer = "[NO ANSWER]";
 
 /** Characters shown of one call's arguments and result. */
-const mostCharacters = 200;
+const maxCharacters = 200;
 /** Calls that are told: the last ones, which say how it came out. */
-const mostCalls = 20;
+const maxCalls = 20;
 
 /**
  * Lists what a run did, one line per call with its outcome, for a caller whose run worked but gave no answer. Undefined: it made
@@ -19,7 +19,7 @@ export function accountOf(items: readonly Item[]): string | undefined {
   );
   const calls = items.filter((item) => item.kind === "call" && !isNested(item) && !isErased(item));
   if (calls.length === 0) return undefined;
-  const lines = calls.slice(-mostCalls).flatMap((call) => {
+  const lines = calls.slice(-maxCalls).flatMap((call) => {
     if (call.kind !== "call") return [];
     const result = results.get(callKey(call));
     const outcome = !result ? "no result" : `${result.isError ? "failed: " : ""}${shortLine(result.content)}`;
@@ -31,6 +31,6 @@ export function accountOf(items: readonly Item[]): string | undefined {
 
 function shortLine(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, " ");
-  if (line.length <= mostCharacters) return line;
-  return `${line.slice(0, mostCharacters / 2).toWellFormed()} … ${line.slice(-mostCharacters / 2).toWellFormed()}`;
+  if (line.length <= maxCharacters) return line;
+  return `${line.slice(0, maxCharacters / 2).toWellFormed()} … ${line.slice(-maxCharacters / 2).toWellFormed()}`;
 }

@@ -41,7 +41,7 @@ function withoutTags(about: string): string {
 }
 
 /** Bytes of images per request, as base64 text (a third more than the file). Older images are mentioned, not shown. */
-const mostImageBytes = 30 * 1024 * 1024;
+const maxImageBytes = 30 * 1024 * 1024;
 
 /**
  * With the images in place, each read once, the newest first as far as there is room for them. One that is gone is left out:
@@ -59,7 +59,7 @@ export async function withImages(
   let bytes = 0;
   for (const id of new Set(held.toReversed())) {
     const url = await read(id);
-    if (url === undefined || bytes + url.length > mostImageBytes) continue;
+    if (url === undefined || bytes + url.length > maxImageBytes) continue;
     bytes += url.length;
     urls.set(id, url);
   }

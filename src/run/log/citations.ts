@@ -9,15 +9,15 @@ export type SourceText = (caller: Caller, source: Source) => Promise<string | un
 type ReadSource = (source: Source) => Promise<string | undefined>;
 
 /** Citations per answer. */
-const mostCitations = 100;
+const maxCitations = 100;
 /** Characters that count as a quotation; fewer may be a name or an emphasis. */
 const [shortestQuote, longestQuote] = [12, 1000];
 /** Parts of a quotation with omissions; each part has at least a quotation's minimum length. */
-const mostParts = 10;
+const maxParts = 10;
 /** Characters between two parts: what stands further apart is no quotation. */
 const longestGap = 2000;
 /** Full texts compared per answer; each is normalised once. */
-const mostWholeTexts = 5;
+const maxWholeTexts = 5;
 /** Characters that are made comparable before others have their turn. */
 const atOnce = 200_000;
 
@@ -44,7 +44,7 @@ export async function citationsOf(
     const [start, end] = [match.index, match.index + match[0].length];
     const quote = quoteBefore.exec(plain.slice(Math.max(0, start - longestQuote - 50), start))?.[1];
     for (const number of match[1]!.split(",").map(Number)) {
-      if (citations.length >= mostCitations) return citations;
+      if (citations.length >= maxCitations) return citations;
       const cited = await sourceOf(lists, { number, quote, wholeText });
       if (!cited) continue;
       const { snippet: _, ...source } = cited.source;
@@ -75,7 +75,7 @@ function wholeTexts(readSource: ReadSource): ReadSource {
   return async (source) => {
     const { documentId } = source;
     if (documentId === undefined) return undefined;
-    if (!texts.has(documentId) && texts.size < mostWholeTexts) {
+    if (!texts.has(documentId) && texts.size < maxWholeTexts) {
       const text = await readSource(source);
       texts.set(documentId, text === undefined ? undefined : await comparableInTurns(text));
     }
@@ -115,7 +115,7 @@ function standsIn(whole: string, quote: string): boolean {
   const split = quote.split(/(?:\s*\[?(?:…|\.{3,})\]?)+\s*/).map(comparable);
   const parts = split.filter((part, index) => part !== "" || (index > 0 && index < split.length - 1));
   const isTooShort = (part: string) => split.length > 1 && part.length < shortestQuote;
-  if (parts.length === 0 || parts.length > mostParts || parts.some(isTooShort)) return false;
+  if (parts.length === 0 || parts.length > maxParts || parts.some(isTooShort)) return false;
   // Where it may go on: behind each place at which all of it so far ends.
   let ends: readonly number[] | undefined;
   for (const part of parts) {

@@ -7,7 +7,7 @@ import { tokensOf } from "./estimate-tokens.ts";
 
 const firstPage = 128;
 const largestPage = 2048;
-const mostContexts = 4;
+const maxContexts = 4;
 
 export type HistoryOptions = {
   readonly threadId: string;
@@ -49,7 +49,7 @@ async function readBackwards(query: Query, { threadId, runId, leaf, tokens }: Hi
       if (item.kind === "summary" && !isErased(item)) summarised = Math.max(summarised, item.body.upToSeq);
       next = item.parentId;
       // Items of others may stand among the run's own, so only its first says that all were seen.
-      if (begun && seen > mostContexts * tokens) enough ??= branch.length;
+      if (begun && seen > maxContexts * tokens) enough ??= branch.length;
     }
     // The rest belongs to other branches, which may be long.
     known.clear();

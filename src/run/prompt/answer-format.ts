@@ -5,7 +5,7 @@ import { schemaCheck } from "../text/json-schema.ts";
 import { isObject, lenientJson, strictJson } from "../text/lenient-json.ts";
 import { visibleText } from "../text/visible-text.ts";
 
-const mostFences = 8;
+const maxFences = 8;
 
 /** The answer as JSON text and nothing else, or why there is none. */
 export type FormattedAnswer = { readonly text: string } | { readonly problems: readonly string[] };
@@ -49,7 +49,7 @@ function candidatesIn(text: string): readonly string[] {
   const begin = text.search(/[[{]/);
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
   const outermost = begin !== -1 && end > begin ? [text.slice(begin, end + 1)] : [];
-  return [text, ...fenced.slice(0, mostFences), ...outermost].map((each) => each.trim()).filter(Boolean);
+  return [text, ...fenced.slice(0, maxFences), ...outermost].map((each) => each.trim()).filter(Boolean);
 }
 
 /**

@@ -13,7 +13,7 @@ const longClippedTo = 1 / 8;
 /** One of which less would be left is left out as a whole. */
 const leastOfMessage = 64;
 /** What must stay may fill this much; when it takes more, it is clipped to less, and something of what came before is told. */
-const mostOfRoom = 0.85;
+const maxOfRoom = 0.85;
 const clippedTo = 0.75;
 /** Of that: for the newest results, if the message is long too. */
 const ofResults = 0.5;
@@ -76,7 +76,7 @@ function fitStaying(
   { tokens, again, put }: BlockFitOptions,
 ): boolean {
   const all = () => staying.reduce((sum, at) => sum + blocks[at]!.tokens, 0);
-  if (all() <= tokens * mostOfRoom) return false;
+  if (all() <= tokens * maxOfRoom) return false;
   const room = Math.max(0, tokens * clippedTo);
   const calls = staying.filter((at) => blocks[at]!.messages[0]!.role !== "user");
   const messages = staying.filter((at) => blocks[at]!.messages[0]!.role === "user");

@@ -11,7 +11,7 @@ import type { RunWork } from "./work.ts";
 import { commit, mergeSteeredMessages } from "./commit.ts";
 
 /** How often a step is asked again with less, after a provider said that it was too much. */
-const mostTries = 6;
+const maxTries = 6;
 /** Share of a model's context window to try next after the provider refused a prompt as too long: it counts tokens differently. */
 const nextWindow = 0.75;
 
@@ -59,7 +59,7 @@ export async function askWithinWindow(
     } catch (error) {
       const broken = work.current?.answer;
       const isUnheard = broken !== undefined && broken.text === "" && broken.reasoning === "";
-      if (!isUnheard || !isTooLong(error) || tries === mostTries || options.messages) {
+      if (!isUnheard || !isTooLong(error) || tries === maxTries || options.messages) {
         broken?.records.unshift(...tooLong);
         throw error;
       }

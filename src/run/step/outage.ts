@@ -22,7 +22,7 @@ export function isOutage(error: unknown): error is ColloquyError {
 }
 
 /** Long attempts of one step before its run waits or ends. */
-const mostLong = 2;
+const maxLong = 2;
 
 export type FailedAttempt = {
   readonly error: ModelError;
@@ -47,7 +47,7 @@ export function delayOf(
   // In a room the others wait for its turn to be over.
   const isHeld = held === true || agent.room !== undefined;
   // A run that waits for it comes by again and again.
-  if (!isTransient(error) || openOutage(work) || long > mostLong) return undefined;
+  if (!isTransient(error) || openOutage(work) || long > maxLong) return undefined;
   // Nobody is kept waiting for what is not there.
   if (isHeld && error.kind === "unreachable") return undefined;
   // Saying nothing has taken its whole time already; a wait shows what is the matter and holds no slot, and nobody who holds the

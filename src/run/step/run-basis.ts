@@ -53,7 +53,7 @@ function inputOf(items: readonly Item[]): string {
 }
 
 /** Share of a context window that tools may fill before they must be searched for, */
-const mostOfWindow = 0.4;
+const maxOfWindow = 0.4;
 /** and those that are offered all the same. */
 const offeredOfWindow = 0.2;
 
@@ -72,7 +72,7 @@ export function offeredTools(
 ): OfferedTools {
   const { definition } = work.taken;
   const all = [...definition.tools, ...foundIn(definition, work.branch)];
-  if (schemaTokens(all) <= window * mostOfWindow) return { tools: all, deferred: [] };
+  if (schemaTokens(all) <= window * maxOfWindow) return { tools: all, deferred: [] };
   const found = foundAmong(new Set(definition.tools.map(({ name }) => name)), work.items);
   const wanted = new Set([...found.map(({ name }) => name), ...calledIn(work.items)]);
   // Tools that are not in the registry are the run's own, such as delegation, and can't be searched for.
@@ -101,7 +101,7 @@ function calledIn(items: readonly Item[]): string[] {
 }
 
 /** That are offered at once: the last ones. */
-const mostFound = 40;
+const maxFound = 40;
 
 /** Returns the deferred tools that searches among these items found. */
 function foundIn({ deferred }: RunDefinition, items: readonly Item[]): readonly ToolSchema[] {
@@ -114,5 +114,5 @@ function foundAmong(names: ReadonlySet<string>, items: readonly Item[]): readonl
     if (item.kind !== "result" || item.author !== searchName || isErased(item)) continue;
     for (const schema of foundTools(item.body.data)) if (names.has(schema.name)) found.set(schema.name, schema);
   }
-  return [...found.values()].slice(-mostFound);
+  return [...found.values()].slice(-maxFound);
 }

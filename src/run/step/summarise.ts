@@ -25,13 +25,13 @@ const told = 0.2;
 /** Below this a summary would say nothing. */
 const leastTokens = 100;
 /** A past that is longer than what the model holds is taken in parts, each together with the summary before. */
-const mostParts = 8;
+const maxParts = 8;
 /** Failed tries since the last summary, after which a thread is left alone. */
-const mostFailures = 3;
+const maxFailures = 3;
 const failureCode = "not_summarised";
 const wordsPerToken = 0.5;
 /** A summary that is not clearly shorter is none. */
-const mostOfSource = 0.6;
+const maxOfSource = 0.6;
 
 export type SummariseOptions = {
   readonly model: Model;
@@ -58,7 +58,7 @@ export type SummaryRequest = {
  */
 export async function summarisePast(work: RunWork, options: SummariseOptions): Promise<void> {
   if (options.model.demo) return;
-  for (let part = 1; part <= mostParts && !isGivenUp(work); part++) {
+  for (let part = 1; part <= maxParts && !isGivenUp(work); part++) {
     const plan = planSummary(work, options);
     if (!plan) return;
     work.signal.throwIfAborted();
@@ -71,7 +71,7 @@ function isGivenUp(work: RunWork): boolean {
   const isFailure = (item: Item) => item.kind === "notice" && item.body.code === failureCode;
   const since = lastSummary(work.branch)?.seq ?? 0;
   const failures = work.branch.filter((item) => item.seq > since && isFailure(item));
-  return failures.length >= mostFailures || work.items.some(isFailure);
+  return failures.length >= maxFailures || work.items.some(isFailure);
 }
 
 type SummaryPlan = {
@@ -108,7 +108,7 @@ function planSummary(work: RunWork, { window, answer, prompt }: SummariseOptions
     source,
     upToSeq,
     system: callersSystem(branch.filter((item) => item.seq <= upToSeq)) ?? summary?.body.system,
-    most: Math.floor(Math.min(told * room, estimate(source) * mostOfSource)),
+    most: Math.floor(Math.min(told * room, estimate(source) * maxOfSource)),
   };
 }
 

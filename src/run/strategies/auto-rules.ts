@@ -156,11 +156,11 @@ function taskOf(text: string): string {
 
 /** Beginning and end: what is wanted stands before or after a long text. */
 export function shortened(text: string): string {
-  const ends = [text.slice(0, mostCharacters), text.slice(-mostCharacters)];
-  return text.length > 2 * mostCharacters ? ends.join("\n…\n") : text;
+  const ends = [text.slice(0, maxCharacters), text.slice(-maxCharacters)];
+  return text.length > 2 * maxCharacters ? ends.join("\n…\n") : text;
 }
 
-const mostCharacters = 2000;
+const maxCharacters = 2000;
 
 let joints: RegExp | undefined;
 const jointsNow = (): RegExp =>

@@ -8,14 +8,14 @@ import { isObject } from "./lenient-json.ts";
 /** What is wrong with a value, in a few words each; empty: nothing. Throws if that can't be found out. */
 export type SchemaCheck = (value: unknown) => readonly string[];
 
-const mostCharacters = 64_000;
+const maxCharacters = 64_000;
 const deepest = 64;
 /** A pattern of a caller's may take for ever on the right text, and this thread is everybody's. */
-const mostMs = 250;
+const maxMs = 250;
 /** Runs no pattern and is bounded by the schema's size; on a busy machine the first one takes its time. */
-const mostMsToCompile = 3000;
-const mostProblems = 5;
-const mostKept = 64;
+const maxMsToCompile = 3000;
+const maxProblems = 5;
+const maxKept = 64;
 
 const kept = new Map<string, SchemaCheck>();
 
@@ -26,14 +26,14 @@ export function schemaCheck(schema: JsonSchema): SchemaCheck {
   if (known) return known;
   const check = compile(schema, text);
   const [oldest] = kept.keys();
-  if (kept.size >= mostKept && oldest !== undefined) kept.delete(oldest);
+  if (kept.size >= maxKept && oldest !== undefined) kept.delete(oldest);
   kept.set(text, check);
   return check;
 }
 
 function compile(schema: JsonSchema, text: string): SchemaCheck {
-  if (text.length > mostCharacters)
-    throw unusable(`it has ${text.length} characters, and ${mostCharacters} are the most`);
+  if (text.length > maxCharacters)
+    throw unusable(`it has ${text.length} characters, and ${maxCharacters} are the most`);
   const traits: Traits = { tuples: false };
   const plain = normalised(schema, traits, 0);
   if (!isObject(plain)) throw unusable("it is no object");
@@ -42,7 +42,7 @@ function compile(schema: JsonSchema, text: string): SchemaCheck {
   const isOld = traits.tuples || (typeof dialect === "string" && dialect.includes("draft-0"));
   try {
     // An instance keeps all that it has compiled, so each schema has its own.
-    const validate = inTime(() => (isOld ? new Ajv(options) : new Ajv2020(options)).compile(rest), mostMsToCompile);
+    const validate = inTime(() => (isOld ? new Ajv(options) : new Ajv2020(options)).compile(rest), maxMsToCompile);
     return (value) => (inTime(() => validate(value)) ? [] : problemsOf(validate.errors ?? []));
   } catch (error) {
     throw unusable(messageOf(error), error);
@@ -88,13 +88,13 @@ function normalised(node: unknown, traits: Traits, depth: number): unknown {
 }
 
 /** The only way to stop a pattern that goes on and on. */
-function inTime<Value>(work: () => Value, timeout = mostMs): Value {
+function inTime<Value>(work: () => Value, timeout = maxMs): Value {
   return runInNewContext("work()", { work }, { timeout }) as Value;
 }
 
 function problemsOf(errors: readonly ErrorObject[]): readonly string[] {
   const problems = new Set(errors.map(problemOf));
-  return [...problems].slice(0, mostProblems);
+  return [...problems].slice(0, maxProblems);
 }
 
 function problemOf({ instancePath, keyword, message, params }: ErrorObject): string {

@@ -22,7 +22,7 @@ import type { Runtime } from "../contract/runtime.ts";
 import { markRead, sourcesSql } from "../turn/untrusted.ts";
 import { noThread } from "./threads.ts";
 
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 const pageSql = itemPageSql({ where: "thread_id = $1 and seq < $2", order: "desc", limit: "$3", bytes: "$4" });
 
 /** Of the thread $1, for the person $2. */
@@ -85,7 +85,7 @@ export async function readBranch(
   const branch: Item[] = [];
   let next = leaf;
   let bytes = 0;
-  while (next !== null && branch.length < most && bytes < mostBytes) {
+  while (next !== null && branch.length < most && bytes < maxBytes) {
     // Other branches may stand between: on from where this one does.
     const [place] = await query<{ seq: number }>("select seq from items where id = $1 and thread_id = $2", [
       next,
@@ -97,7 +97,7 @@ export async function readBranch(
     for (const { total, ...row } of rows) {
       const size = Number(total) - before;
       before = Number(total);
-      if (row.id !== next || branch.length === most || bytes >= mostBytes) continue;
+      if (row.id !== next || branch.length === most || bytes >= maxBytes) continue;
       branch.push(toItem(row));
       bytes += size;
       next = row.parent_id;

@@ -5,7 +5,7 @@ import { type MessageContent, type ItemOf, type MessageBody, textOf } from "../.
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { endOfBranch, lockIdle } from "./branches.ts";
-import { copiesOf, mostCopied, stubsOf } from "./fork.ts";
+import { copiesOf, maxCopied, stubsOf } from "./fork.ts";
 import {
   insertItemsSql,
   itemColumns,
@@ -113,8 +113,8 @@ async function laterItems(query: Query, { id: threadId, leaf }: ThreadRow, messa
   const branch =
     at === -1 ? await stubsOf(query, threadId, (await endOfBranch(query, threadId, messageId)) ?? null) : shown;
   const later = branch.slice(branch.findIndex(({ id }) => same.has(id)) + 1);
-  if (later.length > mostCopied)
-    throw new Conflict(`More than ${mostCopied} items come after the message.`, { code: "too_long" });
+  if (later.length > maxCopied)
+    throw new Conflict(`More than ${maxCopied} items come after the message.`, { code: "too_long" });
   return later.filter(({ kind }) => kind !== "summary");
 }
 

@@ -15,7 +15,7 @@ import { noThread } from "./threads.ts";
 /** Of the thread $7, for the person $2: what was read there stands in what is copied, and not only where it was marked. */
 const sources = `${sourcesSql({ threads: "$7::uuid", room: "$7::uuid" })} limit 20`;
 
-export const mostCopied = 10_000;
+export const maxCopied = 10_000;
 
 /** What of an item decides whether and how it is copied; its body stays in the database. */
 type ItemStub = {
@@ -53,8 +53,8 @@ export async function forkThread(
     const branch = await stubsOf(query, threadId, itemId ?? thread.leaf);
     if (itemId !== undefined && branch.length === 0)
       throw new NotFound(`The thread has no item ${itemId}.`, { param: "item" });
-    if (branch.length > mostCopied)
-      throw new Conflict(`The branch has more than ${mostCopied} items.`, { code: "too_long" });
+    if (branch.length > maxCopied)
+      throw new Conflict(`The branch has more than ${maxCopied} items.`, { code: "too_long" });
     const copies = copiesOf(branch, { firstSeq: 1, parent: null, steps: "fork" });
     const [made] = await query<ThreadRow>(
       `insert into threads (id, user_id, title, agent, next_seq, leaf, outside, key_id)

@@ -30,7 +30,7 @@ export type Mirror = {
 
 /** Several messages within this time are one write. */
 const pauseMs = 500;
-const mostMessages = 5000;
+const maxMessages = 5000;
 const graceSeconds = 3600;
 
 type SessionRow = { name: string; userId: string; title: string; updated: Date; leaf: string | null };
@@ -56,7 +56,7 @@ export function createMirror({ query, folder, namedFor, log }: MirrorOptions): M
     const session = await find(threadId);
     if (!session) return;
     const { file, name, title, updated, leaf } = session;
-    const items = await readBranch(query, { threadId, leaf, most: mostMessages });
+    const items = await readBranch(query, { threadId, leaf, most: maxMessages });
     const text = JSON.stringify(
       { session_id: name, title, updated_at: updated.toISOString(), messages: items.flatMap(sessionMessage) },
       null,

@@ -4,11 +4,11 @@ import type { Query } from "../../protocol/agents/tools.ts";
 import { threadColumns, type ThreadRow, toThread } from "../log/rows.ts";
 import type { ThreadSearchHit, Threads } from "../runs.ts";
 
-const mostWords = 20;
+const maxWords = 20;
 /** Of messages that fit, the newest are looked at. */
-const mostHits = 2000;
+const maxHits = 2000;
 /** Of a message's text, as many as are indexed. */
-const mostCharacters = 50_000;
+const maxCharacters = 50_000;
 const excerptLength = 160;
 
 /** Each word may be the beginning of one; archived threads are found too, hidden ones and rooms are not. */
@@ -19,14 +19,14 @@ export async function searchThreads(
 ): Promise<ThreadSearchHit[]> {
   const title = plainText(text).trim();
   if (title === "") return [];
-  const words = title.toLowerCase().split(/\s+/).slice(0, mostWords);
+  const words = title.toLowerCase().split(/\s+/).slice(0, maxWords);
   const rows = await query<ThreadRow & { item: string | null; content: string | null }>(
     `with hits as (
        select distinct on (thread_id) thread_id, id from (
          select thread_id, id, seq from items
          where user_id = $1 and kind = 'message' and body ->> 'role' in ('user', 'assistant') and (step is null or step not like '%/%')
-           and to_tsvector('simple'::regconfig, left(message_text(body), ${mostCharacters})) @@ to_tsquery('simple'::regconfig, $2)
-         order by id desc limit ${mostHits}
+           and to_tsvector('simple'::regconfig, left(message_text(body), ${maxCharacters})) @@ to_tsquery('simple'::regconfig, $2)
+         order by id desc limit ${maxHits}
        ) newest order by thread_id, seq desc
      ), found as (
        select t.*, h.id as item from threads t left join hits h on h.thread_id = t.id
@@ -34,7 +34,7 @@ export async function searchThreads(
          and not exists (select from rooms where rooms.thread_id = t.id) and (h.id is not null or t.title ilike $3)
        order by t.updated_at desc limit $4
      )
-     select ${threadColumns.replaceAll(/\w+/g, "f.$&")}, f.item, left(message_text(i.body), ${mostCharacters}) as content
+     select ${threadColumns.replaceAll(/\w+/g, "f.$&")}, f.item, left(message_text(i.body), ${maxCharacters}) as content
      from found f left join items i on i.id = f.item order by f.updated_at desc`,
     [caller.userId, words.map(wordQuery).join(" & "), `%${title.replaceAll(/[\\%_]/g, "\\$&")}%`, limit],
   );

@@ -18,13 +18,13 @@ import type { RunWork } from "../step/work.ts";
 import { basisIn } from "../step/run-basis.ts";
 
 /** Characters of the conversation that are handed over. */
-const mostHistoryCharacters = 100_000;
+const maxHistoryCharacters = 100_000;
 
 /** Whose changes a result tells. */
-const mostFiles = 100;
+const maxFiles = 100;
 
 /** Children of one run that work at the same time; the others wait for their turn. */
-const mostAtOnce = 8;
+const maxAtOnce = 8;
 
 /**
  * Does a call of the delegate tool: a child run with a context of its own, inside the job and the limits of this one. After
@@ -88,7 +88,7 @@ async function outcomeOf(query: Query, child: ChildRunState): Promise<ToolResult
     run: child.id,
     thread: child.threadId,
     status: child.status,
-    ...(files.length > 0 ? { files: files.slice(0, mostFiles) } : {}),
+    ...(files.length > 0 ? { files: files.slice(0, maxFiles) } : {}),
   };
   const mark = items.some(isUntrusted) ? { untrusted: true as const, from: boundFrom(items.flatMap(sourcesIn)) } : {};
   if (child.status === "done") return { content: answerIn(items), data, ...mark };
@@ -103,7 +103,7 @@ function saidIn(branch: readonly Item[]): NewItem[] {
   let characters = 0;
   const said = branch.filter((item): item is ItemOf<"message"> => item.kind === "message" && !isErased(item));
   const start =
-    said.findLastIndex(({ body }) => (characters += textOf(body.content).length) > mostHistoryCharacters) + 1;
+    said.findLastIndex(({ body }) => (characters += textOf(body.content).length) > maxHistoryCharacters) + 1;
   return said.slice(start).flatMap(({ body, author }) => {
     const { role, content } = body;
     const message = { id: newId(), kind: "message" as const, body: { role, content } };
@@ -125,7 +125,7 @@ const turns = new WeakMap<RunWork, DelegationSlots>();
 async function turnOf<Value>(work: RunWork, body: () => Promise<Value>): Promise<Value> {
   const own = turns.get(work) ?? { active: 0, waiting: [] };
   turns.set(work, own);
-  if (own.active >= mostAtOnce) await new Promise<void>((resolve) => own.waiting.push(resolve));
+  if (own.active >= maxAtOnce) await new Promise<void>((resolve) => own.waiting.push(resolve));
   else own.active++;
   try {
     return await body();

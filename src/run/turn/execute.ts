@@ -24,7 +24,7 @@ import { noteProgress } from "../step/commit.ts";
 import { wait, endWork } from "./wait.ts";
 
 /** After this many processes died over a run without any progress, it ends. */
-const mostTakeovers = 5;
+const maxTakeovers = 5;
 
 /** A fault may last, and nothing is gained by trying many times a second. */
 const releaseAfterMs = 1000;
@@ -99,7 +99,7 @@ async function workOn(runtime: Runtime, taken: TakenRun, { job, parent }: JobOrP
   runtime.active.set(runId, entry);
   const letGo = runtime.feeds.hold(threadId, taken.nextSeq - 1);
   try {
-    const poison = taken.takeovers >= mostTakeovers;
+    const poison = taken.takeovers >= maxTakeovers;
     // Reading the history may be what killed the earlier owners.
     const history = poison ? [] : await historyOf(runtime, taken);
     const workOf = (of: TakenRun, branch: readonly Item[]) =>

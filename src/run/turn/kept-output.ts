@@ -6,7 +6,7 @@ import { rememberForWrite } from "./ledger.ts";
 /** How often what a command prints is written down while it works; one that ends sooner costs nothing. */
 const everyMs = 1000;
 /** Characters kept of the output's end, which shows how far the command came. */
-const mostCharacters = 8000;
+const maxCharacters = 8000;
 
 export type KeptOutput = {
   add(text: string): void;
@@ -40,7 +40,7 @@ export function keepOutput(work: RunWork, call: CallItem): KeptOutput {
   };
   return {
     add(text) {
-      printed = (printed + text).slice(-mostCharacters);
+      printed = (printed + text).slice(-maxCharacters);
       isNew = true;
       timer ??= setTimeout(() => void write(), everyMs);
     },

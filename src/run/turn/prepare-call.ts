@@ -66,7 +66,7 @@ function notAllowed({ runtime, taken }: RunWork, { body }: CallItem): ToolResult
 }
 
 /** Sources of external content that a question names. */
-const mostNamed = 5;
+const maxNamed = 5;
 
 export type PrepareCallOptions = {
   /** The earlier call that this one repeats. */
@@ -161,7 +161,7 @@ async function outsideBehind(
   const tree = { rootRun, userId: caller.userId };
   const sources = await readFromOutside(query, tree);
   if (sources.length === 0) return undefined;
-  const read = shownSources(sources).slice(0, mostNamed);
+  const read = shownSources(sources).slice(0, maxNamed);
   if (said !== undefined) return { read, verdict: said };
   const leaving = await receiversOfCall({ ...tree, runtime, sources, tool, input });
   if (!leaving) return undefined;

@@ -11,7 +11,7 @@ import { commit, mergeSteeredMessages } from "../step/commit.ts";
 import { waitForChildren } from "./wait.ts";
 
 /** How many of the newest items are read at the start; older ones don't affect whose turn it is. */
-const mostRead = 2000;
+const maxRead = 2000;
 
 /** The events of what `since` reads; no other may count as news, or a room would look again and again and find nothing. */
 const heard: readonly RunEvent["type"][] = [
@@ -35,7 +35,7 @@ export function createRoomTurns(work: RunWork): RoomTurns {
       const rows = await runtime.database.query<ItemRow>(
         `select * from (select ${itemColumns} from items where thread_id = $1 and seq > $2
            and kind in ('message', 'call', 'state', 'notice') and (step is null or step not like '%/%') order by seq desc limit $3) x order by seq`,
-        [owner.threadId, seq, mostRead],
+        [owner.threadId, seq, maxRead],
       );
       return rows.map(toItem);
     },

@@ -24,9 +24,9 @@ import { commit, addCommitted } from "../step/commit.ts";
 import { wait, waitForChildren } from "./wait.ts";
 
 /** How often a write that times out is called. */
-const mostTries = 3;
+const maxTries = 3;
 /** Characters of the reason that a question about an unknown outcome shows. */
-const mostReason = 300;
+const maxReason = 300;
 
 /** Connects the servers of the called tools. Returns, by tool, why some can't be called now; meanwhile followers see what is awaited. */
 function connectTools(work: RunWork, calls: readonly CallItem[]): Promise<ReadonlyMap<string, string>> {
@@ -212,7 +212,7 @@ async function writeThroughLedger(work: RunWork, { call, tool, input }: Runnable
   });
   let reason: string | undefined;
   // An attempt that broke off is in doubt, like one of a dead process: the tool is asked, or called again, before a person is.
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const claim = await claimWrite(work, {
       call,
       tool,
@@ -226,7 +226,7 @@ async function writeThroughLedger(work: RunWork, { call, tool, input }: Runnable
     if (result.ask) return requestApproval(work, call, result.ask, true);
     // A sandbox was killed, and everything it did is visible in the workspace.
     if (!result.uncertain || tool.scope === "sandbox") return settleWrite(work, call, result);
-    reason = result.content.slice(0, mostReason);
+    reason = result.content.slice(0, maxReason);
     // Only a person can tell, so there is nothing to wait for.
     if (!tool.idempotent && !tool.reconcile) break;
   }

@@ -22,7 +22,7 @@ export type RunTree = { readonly rootRun: string; readonly userId: string };
 /** The threads that a run's tree works in: they share a workspace, and what one is told comes from another. */
 export const threadsOfTree = "select thread_id from runs where root_run = $1";
 
-const mostSources = 20;
+const maxSources = 20;
 
 /**
  * Whose text stands in these threads since a person last said that they have read it: what was marked in the log, `files` for
@@ -51,7 +51,7 @@ const ofTree = sourcesSql({ threads: threadsOfTree, room: "select thread_id from
  * the thread counts, since it stands in prompts and in the workspace.
  */
 export async function readFromOutside(query: Query, { rootRun, userId }: RunTree): Promise<readonly string[]> {
-  const rows = await query<{ source: string }>(`${ofTree} order by source limit ${mostSources}`, [rootRun, userId]);
+  const rows = await query<{ source: string }>(`${ofTree} order by source limit ${maxSources}`, [rootRun, userId]);
   return rows.map(({ source }) => source);
 }
 

@@ -27,8 +27,8 @@ export type OutgoingCall = RunTree & {
 const freeFound = { beforeOwn: 20, afterOwn: 5 };
 const freeLinks = 3;
 
-const mostReads = 200;
-const mostTexts = 50;
+const maxReads = 200;
+const maxTexts = 50;
 
 /** Whom a call tells something that it may have been made to tell; undefined: nobody. */
 export async function receiversOfCall(telling: OutgoingCall): Promise<DataReceivers | undefined> {
@@ -57,7 +57,7 @@ async function readAtServer(telling: OutgoingCall, server: ToolServer): Promise<
   const texts = [...new Set(textsIn(input))].filter((text) => !said.has(text));
   if (texts.length === 0) return undefined;
   const receiver = `mcp:${server.name}`;
-  if (texts.length > mostTexts) return { receivers: [receiver] };
+  if (texts.length > maxTexts) return { receivers: [receiver] };
   const strange = await strangeAddresses(telling, texts.filter(isAddress));
   if (strange.length > 0) return { receivers: [...new Set(strange.map(hostOf))] };
   const words = texts.filter((text) => !isAddress(text));
@@ -92,7 +92,7 @@ async function readBefore({ runtime, rootRun, userId: _, tool }: OutgoingCall): 
   const tools = runtime.tools.list().filter(({ reaches }) => reaches);
   const rows = await runtime.database.query<{ name: string; given: string }>(
     `select distinct body ->> 'name' as name, body ->> 'arguments' as given from items
-     where thread_id in (${threadsOfTree}) and kind = 'call' and body ->> 'name' = any($2) limit ${mostReads}`,
+     where thread_id in (${threadsOfTree}) and kind = 'call' and body ->> 'name' = any($2) limit ${maxReads}`,
     [rootRun, [...new Set([tool, ...tools].map(({ name }) => name))]],
   );
   const read = rows.flatMap(({ name, given }) => {

@@ -11,7 +11,7 @@ import { steer } from "./steer.ts";
 import { violatedConstraint } from "../../store/driver/sql-state.ts";
 
 /** How often a thread may turn busy and free again under a run that wants in. */
-const mostTries = 20;
+const maxTries = 20;
 
 /** How a run gets into a thread that may be busy; `message` is what a live run is steered with. */
 export type Admission = Partial<Pick<StartInput, "mode" | "showQuestions" | "message" | "room">>;
@@ -41,7 +41,7 @@ export async function startOrQueue(runtime: Runtime, given: NewRun, admission: A
       // Another message was the first in a thread that had just become free.
       if (constraint !== "runs_one_live_root") throw error;
     }
-    if (tries === mostTries) throw new Conflict("The thread is busy. Send the message again.", { code: "thread_busy" });
+    if (tries === maxTries) throw new Conflict("The thread is busy. Send the message again.", { code: "thread_busy" });
   }
 }
 

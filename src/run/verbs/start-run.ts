@@ -17,7 +17,7 @@ import { sealForRun } from "../../store/secrets/run-secrets.ts";
 import { violatedConstraint } from "../../store/driver/sql-state.ts";
 
 /** How often others may make the thread of a session first. */
-const mostTries = 3;
+const maxTries = 3;
 
 /**
  * Accepts a message to an agent: item, run and job in one transaction, then a job for anybody to take.
@@ -50,7 +50,7 @@ export async function inThread(
     try {
       return await begin(existing);
     } catch (error) {
-      if (violatedConstraint(error) !== "threads_session" || tries === mostTries) throw error;
+      if (violatedConstraint(error) !== "threads_session" || tries === maxTries) throw error;
     }
   }
 }

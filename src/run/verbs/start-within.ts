@@ -16,10 +16,10 @@ import type { RunStart, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 /** A fault of the database may pass; if not, the root's next try finds the child. */
-const mostTries = 5;
+const maxTries = 5;
 const againAfterMs = 1000;
 /** In one round. */
-const mostResumed = 50;
+const maxResumed = 50;
 
 /** The run that a request comes from, with its root. */
 type ParentRun = RequestOrigin & {
@@ -121,7 +121,7 @@ async function findParent(
 
 /** Goes on with what was begun so and waited, or was set aside: whoever asked has its answer, so nobody else would. */
 export async function resumeRequests(runtime: Runtime): Promise<void> {
-  for (const { id, root, root_epoch } of await findAbandonedRequests(runtime.database.query, mostResumed))
+  for (const { id, root, root_epoch } of await findAbandonedRequests(runtime.database.query, maxResumed))
     if (!runtime.active.has(id)) void workInBackground(runtime, id, { runId: root, epoch: root_epoch });
 }
 
@@ -134,7 +134,7 @@ async function workInBackground(
   const { database, node, active, log } = runtime;
   // In the process of the root it stops with it; elsewhere the heartbeat tells.
   const signal = active.get(root.runId)?.signal ?? new AbortController().signal;
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     try {
       const taken = await takeChild(database, node, { childId, root });
       if (taken) await executeChild(runtime, taken, { root, signal, progressed: async () => {} });

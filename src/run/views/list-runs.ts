@@ -53,13 +53,13 @@ export async function listRuns(
 }
 
 /** Of a message that waits; one may be as large as what is sent at once. */
-const mostPendingText = 100_000;
+const maxPendingText = 100_000;
 
 /** What waits for its turn in a thread that is the caller's, the next one first. */
 export async function listPending(database: Database, caller: Caller, threadId: string): Promise<PendingMessage[]> {
   type Row = Omit<PendingMessage, "createdAt" | "isWhole"> & { readonly length: number; readonly created_at: Date };
   const rows = await database.query<Row>(
-    `select id, agent, left(text, ${mostPendingText}) as text, length(text) as length, files, created_at
+    `select id, agent, left(text, ${maxPendingText}) as text, length(text) as length, files, created_at
      from (select run_id as id, position, created_at, start -> 'definition' -> 'agent' ->> 'id' as agent, coalesce(body -> 'files', '[]') as files,
              coalesce(${wordsOf("body -> 'content'")}, '') as text
            from (select *, start -> 'items' -> -1 -> 'body' as body from pending where thread_id = $1 and user_id = $2) as p) as m
@@ -69,7 +69,7 @@ export async function listPending(database: Database, caller: Caller, threadId: 
   return rows.map(({ length, created_at, files, ...message }) => ({
     ...message,
     files: files.map(({ id, name, mediaType }) => ({ id, name, mediaType })),
-    isWhole: length <= mostPendingText,
+    isWhole: length <= maxPendingText,
     createdAt: created_at.toISOString(),
   }));
 }

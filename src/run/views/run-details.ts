@@ -90,14 +90,14 @@ async function modelsOf({ database }: Runtime, runId: string): Promise<ModelUse[
   );
 }
 
-const mostText = 200;
+const maxText = 200;
 
 /** Of runs whose right to be seen is known; one that has not begun has nothing yet. */
 export async function summariesOfRuns(query: Query, runIds: readonly string[]): Promise<ReadonlyMap<string, RunAbout>> {
   type Used = { steps: number; calls: number; tokens: number; cost: number };
   type Row = { id: string; text: string | null } & (Used | { [Name in keyof Used]: null });
   const rows = await query<Row>(
-    `select r.id, left(first.text, ${mostText}) as text, b.steps, b.calls, b.tokens, b.cost
+    `select r.id, left(first.text, ${maxText}) as text, b.steps, b.calls, b.tokens, b.cost
      from unnest($1::uuid[]) as one (id) join runs r on r.id = one.id left join budgets b on b.root_run = r.id
      left join lateral (
        select case kind when 'call' then (body ->> 'name') || ' ' || (body ->> 'arguments') else ${wordsOf("body -> 'content'")} end as text

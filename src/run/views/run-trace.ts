@@ -14,7 +14,7 @@ export type TraceQuery = {
   readonly most?: number;
 };
 
-const mostRuns = 100;
+const maxRuns = 100;
 const usualMost = 500;
 
 export async function readTrace(query: Query, asked: TraceQuery): Promise<RunTrace> {
@@ -26,7 +26,7 @@ export async function readTrace(query: Query, asked: TraceQuery): Promise<RunTra
     readModelCalls(query, ids, most),
     readLedger(query, ids, most),
   ]);
-  const whole = runs.length < mostRuns && [items, modelCalls, ledger].every(({ length }) => length < most);
+  const whole = runs.length < maxRuns && [items, modelCalls, ledger].every(({ length }) => length < most);
   return { runs, items, modelCalls, ledger, whole };
 }
 
@@ -37,7 +37,7 @@ async function readTree(query: Query, { runId, userId }: TraceQuery): Promise<Tr
     `with recursive tree as (
        select id from runs where id = $1 and ($2::uuid is null or user_id = $2)
        union all select r.id from runs r join tree t on r.parent_run = t.id where $2::uuid is null or r.user_id = $2)
-     select ${runColumns}, parent_call, takes from runs where id in (select id from tree limit ${mostRuns}) order by id <> $1, id`,
+     select ${runColumns}, parent_call, takes from runs where id in (select id from tree limit ${maxRuns}) order by id <> $1, id`,
     [runId, userId ?? null],
   );
   return rows.map(({ parent_call, takes, ...row }) => ({
@@ -47,7 +47,7 @@ async function readTree(query: Query, { runId, userId }: TraceQuery): Promise<Tr
   }));
 }
 
-const mostText = 300;
+const maxText = 300;
 
 /** The words of a content, which is text or parts. */
 export function wordsOf(content: string): string {
@@ -68,8 +68,8 @@ async function readItems(query: Query, runIds: readonly string[], most: number):
        select i.thread_id, i.seq from unnest($1::uuid[]) as one (id)
          cross join lateral (select thread_id, seq, created_at from items where run_id = one.id order by seq desc limit $2) i
        order by i.created_at desc, i.seq desc limit $2)
-     select id, run_id, seq, kind, step, call_index, attempt, author, created_at, left(words, ${mostText}) as text,
-       coalesce(length(words) > ${mostText}, false) as cut, facts
+     select id, run_id, seq, kind, step, call_index, attempt, author, created_at, left(words, ${maxText}) as text,
+       coalesce(length(words) > ${maxText}, false) as cut, facts
      from (select i.*, case kind when 'call' then b.arguments when 'message' then ${wordsOf("b.content")}
          when 'result' then b.content #>> '{}' when 'summary' then b.content #>> '{}'
          when 'plan' then (select string_agg(one ->> 'text', E'\\n') from jsonb_array_elements(b.steps) as one)

@@ -26,7 +26,7 @@ export type Group = {
 };
 
 /** Making and removing one costs the kernel more than a short command. */
-const mostIdle = 8;
+const maxIdle = 8;
 const removeWithinMs = 2000;
 
 /** Undefined where this process may not make groups that count memory and processes. */
@@ -67,7 +67,7 @@ export async function openGroups(): Promise<Groups | undefined> {
       return {
         entries: member.entries,
         ranOutOfMemory: member.wasKilledIn,
-        giveBack: () => later(idle.length < mostIdle ? keep() : member.remove()),
+        giveBack: () => later(idle.length < maxIdle ? keep() : member.remove()),
       };
     },
     async close() {

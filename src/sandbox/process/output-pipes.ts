@@ -28,10 +28,10 @@ const readBytes = 64 * 1024;
 
 /** Those that nobody uses: to make some takes a process, which would be one more for each command. */
 const idle: PipePaths[] = [];
-const mostIdle = 64;
+const maxIdle = 64;
 /** At a time, since many commands may begin at once. */
 const madeTogether = 16;
-const mostTries = 10;
+const maxTries = 10;
 let making: Promise<void> | undefined;
 let folder: string | undefined;
 let made = 0;
@@ -44,7 +44,7 @@ export async function openOutputPipes(
   onChunk: (chunk: Buffer, name: OutputName) => void,
 ): Promise<OutputPipes | undefined> {
   // Whoever waits may find that others took them all.
-  for (let tries = 0; idle.length === 0 && tries < mostTries; tries++)
+  for (let tries = 0; idle.length === 0 && tries < maxTries; tries++)
     await (making ??= makePairs().finally(() => (making = undefined)));
   const pair = idle.pop();
   if (!pair) return undefined;
@@ -80,7 +80,7 @@ export async function openOutputPipes(
     release() {
       for (const socket of sockets) socket.destroy();
       // Who still holds one could write into the next command's output.
-      if (ended === sockets.length && idle.length < mostIdle) idle.push(pair);
+      if (ended === sockets.length && idle.length < maxIdle) idle.push(pair);
       else for (const path of pair) rmSync(path, { force: true });
     },
   };

@@ -11,7 +11,7 @@ import type { WorkspaceUsage } from "../workspace/space.ts";
 type FileToCut = { readonly path: string; readonly stats: Stats; readonly unseen: boolean };
 
 /** Rounds in which folders that nobody could look into are opened, one in the other. */
-const mostRounds = 50;
+const maxRounds = 50;
 
 /**
  * Takes back what calls wrote beyond what their workspace may hold, when they have ended: the newest first, by the time
@@ -69,7 +69,7 @@ async function look(folder: string) {
     const places: FileToCut[] = [];
     const measured = await measure(folder, { each: (place) => void places.push(place) });
     const locked = places.filter(({ unseen, stats }) => unseen && (stats.mode & 0o700) !== 0o700);
-    if (locked.length === 0 || round === mostRounds) return { places, ...measured };
+    if (locked.length === 0 || round === maxRounds) return { places, ...measured };
     for (const { path } of locked) await at(folder, path, (held, name) => chmod(held.at(name), 0o700));
   }
 }

@@ -8,7 +8,7 @@ const looksMs = { quick: 25, usual: 100 } as const;
 const quickForMs = 1000;
 /** Bytes that others may write to the same disk before it is checked at once. */
 const noiseBytes = 32 * 1024 ** 2;
-const mostPatience = 8;
+const maxPatience = 8;
 /** Maximum share of time spent on counting (one part in …): when a check is due, and otherwise. */
 const parts = { due: 10, idle: 200 } as const;
 const idleMs = 10_000;
@@ -54,7 +54,7 @@ export async function watchSpace(
     const nameless = isElsewhere ? await namelessBytesOf(await writersOf(account), dev) : 0;
     if (used.bytes + nameless > account.ceiling.bytes || used.entries > account.ceiling.entries) return onFull();
     if (isElsewhere && !used.isWhole) return onFull();
-    if (isUrgent) patience = used.bytes - before < shrunk / 2 ? Math.min(mostPatience, patience * 2) : 1;
+    if (isUrgent) patience = used.bytes - before < shrunk / 2 ? Math.min(maxPatience, patience * 2) : 1;
     last = { ...now, at: performance.now(), cost: performance.now() - began };
   }
 }

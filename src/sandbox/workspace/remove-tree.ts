@@ -5,7 +5,7 @@ import { codeOf } from "./file-errors.ts";
 import { openFolder } from "./open-folder.ts";
 
 /** A listing during which names go may leave some out, and somebody may be making new ones. */
-const mostRounds = 20;
+const maxRounds = 20;
 
 /**
  * Removes a file, or a folder with all that is in it. The folder above it must be ours alone: a folder's folders are first
@@ -45,7 +45,7 @@ async function emptyAndRemove(path: string, take: (name: Buffer, isFolder: boole
     try {
       return await rmdir(path);
     } catch (error) {
-      if (codeOf(error) !== "ENOTEMPTY" || round === mostRounds) throw error;
+      if (codeOf(error) !== "ENOTEMPTY" || round === maxRounds) throw error;
     }
   }
 }

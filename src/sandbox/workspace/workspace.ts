@@ -66,7 +66,7 @@ const housekeeping: ReadonlySet<string> = new Set(
 );
 
 /** Deeper ones are not listed. */
-const mostLevels = 64;
+const maxLevels = 64;
 
 export function createWorkspace(places: WorkspacePlaces): Workspace {
   const { folder, making, removing, diskBytes, owner, space } = places;
@@ -80,7 +80,7 @@ export function createWorkspace(places: WorkspacePlaces): Workspace {
     });
 
   const snapshot: Workspace["snapshot"] = () =>
-    folders.in("", (held) => takeSnapshot(walk(held, { depth: mostLevels, skip: housekeeping })));
+    folders.in("", (held) => takeSnapshot(walk(held, { depth: maxLevels, skip: housekeeping })));
 
   /** Returns what exists at the path; undefined: nothing. */
   const standing = async (held: HeldFolder, name: string, path: string) => {
@@ -140,13 +140,13 @@ export function createWorkspace(places: WorkspacePlaces): Workspace {
         await space.removed(folder);
         return fileChange(parsePath(path).join("/"), 0, "removed");
       }),
-    list: ({ under = "", depth = mostLevels, most = 1000 } = {}) =>
+    list: ({ under = "", depth = maxLevels, most = 1000 } = {}) =>
       folders.in(under, async (held) => {
         const inside = parsePath(under).map((name) => `${name}/`);
         const entries: FolderEntry[] = [];
         for await (const entry of walk(
           held,
-          { depth: Math.min(depth, mostLevels), skip: housekeeping },
+          { depth: Math.min(depth, maxLevels), skip: housekeeping },
           inside.join(""),
         )) {
           if (entries.length === most) return { entries, more: true };
@@ -181,14 +181,14 @@ type Snapshot = {
 /** `more`: how many others were left out. */
 type FileChanges = { readonly files: readonly FileChange[]; readonly more: number };
 
-const mostFiles = 20_000;
+const maxFiles = 20_000;
 /** One call's result names so many at most. */
-const mostChanges = 100;
+const maxChanges = 100;
 
 async function takeSnapshot(entries: AsyncIterable<FolderEntry>): Promise<Snapshot> {
   const files = new Map<string, { bytes: number; version: string }>();
   for await (const { kind, path, bytes, version } of entries) {
-    if (files.size === mostFiles) return { files, isWhole: false };
+    if (files.size === maxFiles) return { files, isWhole: false };
     if (kind === "file") files.set(path, { bytes, version });
   }
   return { files, isWhole: true };
@@ -204,5 +204,5 @@ function changesBetween(before: Snapshot, after: Snapshot): FileChanges {
   }
   if (after.isWhole)
     for (const path of before.files.keys()) if (!after.files.has(path)) changes.push(fileChange(path, 0, "removed"));
-  return { files: changes.slice(0, mostChanges), more: Math.max(0, changes.length - mostChanges) };
+  return { files: changes.slice(0, maxChanges), more: Math.max(0, changes.length - maxChanges) };
 }

@@ -12,7 +12,7 @@ const kept = ["db", "db.new", "holder.json", "logs", "marker", "models", "open.h
 /** Everything within is closed by its folder: what commands and packages do with files of theirs is theirs. */
 const closedByFolder = new Set(["db", "db.new", "models", "packages"]);
 const othersMode = 0o077;
-const mostEntries = 200_000;
+const maxEntries = 200_000;
 const fewNamed = 5;
 
 export type DataModes = {
@@ -30,7 +30,7 @@ export function closeDataFolder(dataDirectory: string, { deep }: { readonly deep
   const open: string[] = [];
   let [mended, seen] = [0, 0];
   const look = (path: string, below: number): void => {
-    if (++seen > mostEntries) return;
+    if (++seen > maxEntries) return;
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (!stats || (!stats.isFile() && !stats.isDirectory())) return;
     const isOpen = (stats.mode & othersMode) !== 0;

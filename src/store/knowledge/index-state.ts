@@ -72,7 +72,7 @@ export type IndexStates = (
 ) => Promise<ReadonlyMap<string, IndexState>>;
 
 /** Collections that are remembered at most. */
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 /**
  * Counts only where something may be unindexed. Without pg_textsearch no chunk is in a BM25 index, and all are written together
@@ -88,7 +88,7 @@ export function createIndexStates(): IndexStates {
     );
     if (asked.length === 0) return new Map();
     const states = await countIndexed(query, asked);
-    if (complete.size > mostRemembered) complete.clear();
+    if (complete.size > maxRemembered) complete.clear();
     for (const each of asked) if (!hasBm25 && !states.has(each.id)) complete.set(each.id, versionOf(each));
     return states;
   };

@@ -20,9 +20,9 @@ const fewestForIndex = 20_000;
 /** ivfflat divides what it has when it is made: of fewer vectors its lists would be chance. */
 const fewestForLists = 500;
 /** The lists are laid out in one statement, whose time grows with the square of their number. */
-const mostLists = 100;
+const maxLists = 100;
 /** pgvector's, for vectors of four bytes a number. */
-const mostDimensions = 2000;
+const maxDimensions = 2000;
 /**
  * A vacuum goes through all of a vector index at once, and on PGlite everybody waits for it. What is dead in one is passed over by each
  * search instead.
@@ -30,7 +30,7 @@ const mostDimensions = 2000;
 const keepDeadEntries = "alter table rag_vectors set (vacuum_index_cleanup = off)";
 /** Target duration of one statement, so that others waiting for the connection hardly notice. */
 const batchMs = 100;
-const [fewestRows, mostRows] = [4, 2000];
+const [fewestRows, maxRows] = [4, 2000];
 
 /**
  * Makes the indexes of a collection be what its settings and PostgreSQL's extensions want, and moves its rows into them, a few
@@ -127,7 +127,7 @@ async function wantedIndex(
   query: Query,
   { id, embeddingModel, dimension, indexType }: IndexedCollection,
 ): Promise<"flat" | "hnsw" | "ivfflat"> {
-  if (indexType === "flat" || typeof dimension !== "number" || dimension > mostDimensions) return "flat";
+  if (indexType === "flat" || typeof dimension !== "number" || dimension > maxDimensions) return "flat";
   const [row] = await query<{ count: number }>(
     `select count(*) as count from (
        select from rag_vectors where collection_id = $1 and model = $2 and dimension = $3 limit ${fewestForIndex}) v`,
@@ -153,7 +153,7 @@ async function createVectorIndex(
     "select count(*) as count from rag_vectors where collection_id = $1 and model = $2 and dimension = $3",
     [collectionId, embeddingModel, dimension],
   );
-  const lists = kind === "ivfflat" ? Math.max(10, Math.min(mostLists, Math.round(Math.sqrt(row!.count)))) : null;
+  const lists = kind === "ivfflat" ? Math.max(10, Math.min(maxLists, Math.round(Math.sqrt(row!.count)))) : null;
   return transaction(async (tx) => {
     // If several run at once, the second finds the first one's index.
     const others = await indexesOf(tx, collectionId);
@@ -205,7 +205,7 @@ async function inBatches(
     const begun = performance.now();
     if ((await batch(rows)) === 0) return;
     const took = performance.now() - begun;
-    rows = Math.round(Math.min(mostRows, Math.max(fewestRows, rows * Math.min(2, Math.max(0.5, batchMs / took)))));
+    rows = Math.round(Math.min(maxRows, Math.max(fewestRows, rows * Math.min(2, Math.max(0.5, batchMs / took)))));
     // On PGlite all wait for one connection.
     if (kind === "pglite") await delay(Math.min(took, batchMs), undefined, { signal });
   }

@@ -29,7 +29,7 @@ export async function installExtension(query: Query, name: SearchExtension): Pro
 }
 
 /** Vectors converted in one go, which keeps others waiting. */
-const mostConverted = 5000;
+const maxConverted = 5000;
 
 /**
  * Inside a transaction that makes or drops no other index meanwhile: whether pgvector is there. If so, the vectors' column is of its type,
@@ -40,9 +40,9 @@ export async function prepareVectors(query: Query): Promise<boolean> {
   const [row] = await query<{ type: string; indexes: number; rows: number }>(
     `select (select format_type(atttypid, null) from pg_attribute where attrelid = 'rag_vectors'::regclass and attname = 'embedding') as type,
        (select count(*) from rag_indexes where kind <> 'bm25') as indexes,
-       (select count(*) from (select from rag_vectors limit ${mostConverted + 1}) v) as rows`,
+       (select count(*) from (select from rag_vectors limit ${maxConverted + 1}) v) as rows`,
   );
-  if (row!.type === "real[]" && row!.indexes === 0 && row!.rows <= mostConverted)
+  if (row!.type === "real[]" && row!.indexes === 0 && row!.rows <= maxConverted)
     await query("alter table rag_vectors alter column embedding type vector using embedding::vector");
   return true;
 }

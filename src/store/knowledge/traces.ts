@@ -13,7 +13,7 @@ export type StoredTrace<Trace> = {
 };
 
 /** Traces kept per user; older ones are removed. */
-const mostTraces = 500;
+const maxTraces = 500;
 
 export async function addTrace(
   query: Query,
@@ -37,7 +37,7 @@ export async function addTrace(
   await query(
     `with old as (
        delete from rag_traces where user_id = $2
-         and id <= (select id from rag_traces where user_id = $2 order by id desc offset ${mostTraces - 1} limit 1))
+         and id <= (select id from rag_traces where user_id = $2 order by id desc offset ${maxTraces - 1} limit 1))
      insert into rag_traces (id, user_id, collection_ids, run_id, question, trace) values ($1, $2, $3::uuid[], $4, $5, $6::jsonb)`,
     [id, userId, collectionIds, runId ?? null, plainText(question), jsonText(trace)],
   );

@@ -41,11 +41,11 @@ export type TermHit = {
 
 /** Target duration of one statement: on PGlite everything else waits for it. */
 const pageMs = 100;
-const [fewestRows, mostRows] = [10, 1000];
+const [fewestRows, maxRows] = [10, 1000];
 /** More than it ever has time for. */
-const mostScanned = 100_000;
+const maxScanned = 100_000;
 /** More than are candidates, since how rare a word is shows only in the end. */
-const mostHits = 10 * candidatesOfSide;
+const maxHits = 10 * candidatesOfSide;
 
 /**
  * Reads the chunks whose words are in no index yet, a page at a time. What it keeps is bounded, however many there are: the best
@@ -57,13 +57,13 @@ export async function scanUnindexed(query: Query, options: UnindexedScanOptions)
   const asked = (
     await query<{ lexeme: string }>("select lexeme from unnest(to_tsvector($1::regconfig, $2))", [config, text])
   ).map(({ lexeme }) => lexeme);
-  const ids = asked.length === 0 ? [] : await unindexedChunks(query, collection, mostScanned);
+  const ids = asked.length === 0 ? [] : await unindexedChunks(query, collection, maxScanned);
   const frequencies = new Map<string, number>();
   let [chunks, length] = [0, 0];
   let hits: TermHit[] = [];
   const best = (): TermHit[] => {
     const scores = new Map(hits.map((hit) => [hit, scoreOf(hit, { chunks, length, frequencies })]));
-    return hits.toSorted((a, b) => scores.get(b)! - scores.get(a)! || a.id - b.id).slice(0, mostHits);
+    return hits.toSorted((a, b) => scores.get(b)! - scores.get(a)! || a.id - b.id).slice(0, maxHits);
   };
   let at = 0;
   for (let rows = 50; at < ids.length && (at === 0 || performance.now() < until);) {
@@ -80,12 +80,12 @@ export async function scanUnindexed(query: Query, options: UnindexedScanOptions)
       for (const lexeme of hit.lexemes) frequencies.set(lexeme, (frequencies.get(lexeme) ?? 0) + 1);
       if (isWanted && hit.lexemes.length > 0) hits.push(hit);
     }
-    if (hits.length > 2 * mostHits) hits = best();
+    if (hits.length > 2 * maxHits) hits = best();
     at += rows;
     const took = performance.now() - begun;
-    rows = Math.round(Math.min(mostRows, Math.max(fewestRows, rows * Math.min(2, Math.max(0.5, pageMs / took)))));
+    rows = Math.round(Math.min(maxRows, Math.max(fewestRows, rows * Math.min(2, Math.max(0.5, pageMs / took)))));
   }
-  const left = Math.max(0, (ids.length < mostScanned ? ids.length : unindexed) - at);
+  const left = Math.max(0, (ids.length < maxScanned ? ids.length : unindexed) - at);
   return { chunks, length, all, frequencies, hits: best(), left };
 }
 

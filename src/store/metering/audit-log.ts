@@ -21,7 +21,7 @@ export type AuditLog = {
   close(): Promise<void>;
 };
 
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 
 /** Rows are written in the background, in order; a database that is away for long costs the oldest. */
 export function createAuditLog(query: Query, log: Log): AuditLog {
@@ -58,7 +58,7 @@ export function createAuditLog(query: Query, log: Log): AuditLog {
   return {
     add(entry) {
       for (const oldest of waiting) {
-        if (waiting.size < mostWaiting) break;
+        if (waiting.size < maxWaiting) break;
         waiting.delete(oldest);
       }
       waiting.add({ ...entry, id: newId(), at: new Date() });

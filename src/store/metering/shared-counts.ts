@@ -17,7 +17,7 @@ const channel = "colloquy_counts";
 const everyMs = 1000;
 /** PostgreSQL takes 8000 bytes. */
 const notifiedBytes = 7500;
-const mostPending = 10_000;
+const maxPending = 10_000;
 
 /**
  * Undefined where one process has the database to itself. What is told while a node has no connection for notifications it
@@ -57,7 +57,7 @@ export async function shareCounts(database: Database, log: Log): Promise<SharedC
     keyOf,
     add(name) {
       const key = keyOf(name);
-      if (pending.size < mostPending || pending.has(key)) pending.set(key, (pending.get(key) ?? 0) + 1);
+      if (pending.size < maxPending || pending.has(key)) pending.set(key, (pending.get(key) ?? 0) + 1);
     },
     hear(listener) {
       listeners.push(listener);

@@ -20,7 +20,7 @@ import { endWebSessions } from "./web-sessions.ts";
 
 const dayMs = 24 * 60 * 60_000;
 const resetMs = dayMs;
-const mostKeysOfUser = 100;
+const maxKeysOfUser = 100;
 
 /**
  * Administers accounts, keys, groups and links. Callers must have checked that the user may do it. Keys are shown only when they
@@ -99,8 +99,8 @@ export function createUserAdmin(
     },
     async addKey(key) {
       await existingUser(query, key.userId);
-      if ((await countLiveKeys(query, key.userId)) >= mostKeysOfUser)
-        throw new Conflict(`There are ${mostKeysOfUser} keys; revoke one first.`, { code: "too_many_keys" });
+      if ((await countLiveKeys(query, key.userId)) >= maxKeysOfUser)
+        throw new Conflict(`There are ${maxKeysOfUser} keys; revoke one first.`, { code: "too_many_keys" });
       return createApiKey(query, key);
     },
     changeKey: (change) => forgetting(changeApiKey(query, change)),

@@ -15,7 +15,7 @@ export type WebSession = {
 const columns = `id, label, created_at as "createdAt", last_used_at as "lastUsedAt", expires_at as "expiresAt"`;
 
 /** Logins of one account at a time; the one not used for longest gives way. */
-const mostPerUser = 100;
+const maxPerUser = 100;
 
 /** In a transaction or alone. `label`: what the person sees in the list. */
 export async function createWebSession(
@@ -25,7 +25,7 @@ export async function createWebSession(
   const [session] = await query<WebSession>(
     `with over as (
        delete from web_sessions where user_id = $2 and (expires_at < now() or id in (
-         select id from web_sessions where user_id = $2 order by last_used_at desc offset ${mostPerUser - 1}))
+         select id from web_sessions where user_id = $2 order by last_used_at desc offset ${maxPerUser - 1}))
      )
      insert into web_sessions (id, user_id, label, expires_at)
      values ($1, $2, $3, now() + $4 * interval '1 millisecond') returning ${columns}`,

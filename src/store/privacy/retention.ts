@@ -127,14 +127,14 @@ export async function setRule(
   );
 }
 
-const mostCounted = 1_000_000;
+const maxCounted = 1_000_000;
 
 /** How many would go now. Undefined: they are no rows. */
 export async function countDue(query: Query, kind: RetentionKind, days: number): Promise<number | undefined> {
   const { due }: RetentionRules = retentionKinds[kind];
   if (due === undefined) return undefined;
   const [row] = await query<{ count: number }>(
-    `select count(*)::integer as count from (${due} limit ${mostCounted}) x`,
+    `select count(*)::integer as count from (${due} limit ${maxCounted}) x`,
     [days],
   );
   return row!.count;

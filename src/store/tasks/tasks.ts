@@ -103,7 +103,7 @@ export async function completeTask(query: Query, { userId, taskId }: OneTask): P
   return task;
 }
 
-const mostOutside = 8;
+const maxOutside = 8;
 
 /** Leaves what is absent as it is, and keeps by whose text it was written before. Undefined if the user has no such task. */
 export async function updateTask(
@@ -118,7 +118,7 @@ export async function updateTask(
 ): Promise<TaskRecord | undefined> {
   const [task] = await query<TaskRecord>(
     `update tasks set title = coalesce($3, title), description = coalesce($4, description), updated_at = now(),
-       outside = array(select distinct unnest(outside || $5::text[]) limit ${mostOutside})
+       outside = array(select distinct unnest(outside || $5::text[]) limit ${maxOutside})
      where user_id = $1 and id = $2 returning ${columns}`,
     [userId, taskId, title, description, outside],
   );

@@ -2,13 +2,13 @@ import type { FileChange } from "../../protocol/threads/files.ts";
 import { defaultSandboxLimits, type SandboxLimits, type SandboxResult } from "../../sandbox/sandbox.ts";
 
 /** What a model is shown of an output: all of it, or its beginning and its end. */
-const mostCharacters = 10_000;
+const maxCharacters = 10_000;
 const headCharacters = 5_000;
 const tailCharacters = 2_000;
-const mostFilesNamed = 20;
+const maxFilesNamed = 20;
 
 export function isLong(text: string): boolean {
-  return text.length > mostCharacters;
+  return text.length > maxCharacters;
 }
 
 export function shortened(text: string): string {
@@ -41,8 +41,8 @@ function fullText(full: SandboxResult["full"]): string {
   if (!full) return "[ERROR: Too much was written to the temporary folder]";
   const named = (change: FileChange["change"]) => {
     const paths = full.lost.filter((file) => file.change === change).map(({ path }) => path);
-    const more = paths.length > mostFilesNamed ? ` and ${paths.length - mostFilesNamed} more` : "";
-    return paths.slice(0, mostFilesNamed).join(", ") + more;
+    const more = paths.length > maxFilesNamed ? ` and ${paths.length - maxFilesNamed} more` : "";
+    return paths.slice(0, maxFilesNamed).join(", ") + more;
   };
   const [removed, cut] = [named("removed"), named("changed")];
   const parts = [
@@ -58,11 +58,11 @@ function fullText(full: SandboxResult["full"]): string {
 export function filesText(files: readonly FileChange[]): string {
   if (files.length === 0) return "";
   const named = files
-    .slice(0, mostFilesNamed)
+    .slice(0, maxFilesNamed)
     .map(({ path, bytes, change }) =>
       change === "removed" ? `${path} (removed)` : `${path} (${change}, ${size(bytes)})`,
     );
-  const more = files.length > mostFilesNamed ? `, and ${files.length - mostFilesNamed} more` : "";
+  const more = files.length > maxFilesNamed ? `, and ${files.length - maxFilesNamed} more` : "";
   return `Files: ${named.join(", ")}${more}`;
 }
 

@@ -41,7 +41,7 @@ export function networkText({ hosts }: Pick<CodeToolDeps, "hosts">): string {
 }
 
 /** Of a long output so much is kept in a file. */
-const mostKept = 4 * 1024 * 1024;
+const maxKept = 4 * 1024 * 1024;
 
 /** Runs a command in the workspace of the call's thread. Throws when it was aborted, and when there is no sandbox. */
 export async function runCommand(
@@ -63,7 +63,7 @@ export async function runCommand(
       limits,
       signal,
       onOutput(text) {
-        if (kept.length < mostKept) kept += text.slice(0, mostKept - kept.length);
+        if (kept.length < maxKept) kept += text.slice(0, maxKept - kept.length);
         live.add(text);
       },
     });
@@ -90,14 +90,14 @@ async function keep(workspace: Workspace, text: string): Promise<string> {
   const path = `.colloquy/output-${newId().slice(-12)}.txt`;
   try {
     await workspace.write(path, text);
-    return `[The ${text.length < mostKept ? "whole" : "beginning"} is in ${path}: ${text.length} characters.]`;
+    return `[The ${text.length < maxKept ? "whole" : "beginning"} is in ${path}: ${text.length} characters.]`;
   } catch (error) {
     return `[The rest could not be kept: ${messageOf(error)}]`;
   }
 }
 
 const tellEveryMs = 200;
-const mostTold = 2_000;
+const maxTold = 2_000;
 
 /** What comes close together is told together; of much, its end. */
 function tellTogether(tell: (text: string) => void): { add(text: string): void; end(): void } {
@@ -111,7 +111,7 @@ function tellTogether(tell: (text: string) => void): { add(text: string): void; 
   };
   return {
     add(text) {
-      waiting = (waiting + text).slice(-mostTold);
+      waiting = (waiting + text).slice(-maxTold);
       timer ??= setTimeout(flush, tellEveryMs);
     },
     end: flush,

@@ -51,8 +51,8 @@ export type ListeningRelay = {
   close(): Promise<void>;
 };
 
-const mostBodyBytes = 8 * 1024 * 1024;
-const mostConnections = 32;
+const maxBodyBytes = 8 * 1024 * 1024;
+const maxConnections = 32;
 
 export function createModelRelay(wire: ChatWire): ModelRelay {
   const steps = new Map<string, ToolContext["step"]>();
@@ -111,7 +111,7 @@ async function listenOnSocket(relay: RelayHandler, signal: AbortSignal) {
   const folder = await mkdtemp(join(tmpdir(), "colloquy-relay-"));
   const socket = join(folder, "socket");
   const server = createServer((request, response) => void serve(request, response, { ...relay, signal }));
-  server.maxConnections = mostConnections;
+  server.maxConnections = maxConnections;
   // Between two questions to a model a program may work for long.
   server.keepAliveTimeout = 0;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -166,10 +166,10 @@ async function serve(
 
 async function readJson(request: IncomingMessage, admit: ModelRelay["admit"]): Promise<{ readonly body: unknown }> {
   admit(request.headers.authorization);
-  const gathered = createByteBuffer(mostBodyBytes);
+  const gathered = createByteBuffer(maxBodyBytes);
   for await (const chunk of request as AsyncIterable<Buffer>)
     if (!gathered.add(chunk))
-      throw new InvalidInput(`A request has at most ${mostBodyBytes} bytes.`, { code: "too_large", status: 413 });
+      throw new InvalidInput(`A request has at most ${maxBodyBytes} bytes.`, { code: "too_large", status: 413 });
   const { bytes } = gathered;
   if (bytes.length === 0) return { body: undefined };
   checkJsonBounds(bytes, longChatJsonBounds);

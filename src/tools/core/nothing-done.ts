@@ -14,14 +14,14 @@ export class NothingDone extends Error {
 
 /** The guard's own, before it asks anybody. */
 const refusals = ["address_refused", "url_refused"];
-const mostCauses = 5;
+const maxCauses = 5;
 
 /** Whether this says that nothing was done; `hasSent`: a request of the same call had left before. */
 export function meansNothingDone(error: unknown, { hasSent }: { readonly hasSent: boolean }): boolean {
   if (error instanceof NothingDone) return true;
   if (hasSent) return false;
   let cause = error;
-  for (let depth = 0; depth < mostCauses && cause instanceof Error; depth++, cause = cause.cause) {
+  for (let depth = 0; depth < maxCauses && cause instanceof Error; depth++, cause = cause.cause) {
     if (isConnectError(cause) || (cause instanceof ColloquyError && refusals.includes(cause.code))) return true;
   }
   return false;

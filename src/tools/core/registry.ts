@@ -17,7 +17,7 @@ export type RegistryOptions = {
 
 const longestPreparationMs = 1000;
 /** Of lists that are kept, for callers who see different tools. */
-const mostMerged = 32;
+const maxMerged = 32;
 
 /**
  * Creates the registry of all tools, sorted by name. Throws Conflict if two share a name. A source's tool whose name is taken
@@ -71,7 +71,7 @@ export function createToolRegistry(
     if (known) return known.tools;
     const tools = merge(lists);
     merged.unshift({ lists, tools });
-    merged.length = Math.min(merged.length, mostMerged);
+    merged.length = Math.min(merged.length, maxMerged);
     return tools;
   };
   const all = (caller?: Caller): readonly Tool[] => toolsOf(allSources(), caller);

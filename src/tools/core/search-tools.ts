@@ -5,7 +5,7 @@ import { defineTool } from "./define-tool.ts";
 
 export const searchName = "search_tools";
 
-const mostFound = 10;
+const maxFound = 10;
 /** Of the words in a name and in a description. */
 const nameWeight = 3;
 /** The usual constants of BM25. */
@@ -36,7 +36,7 @@ export function searchTool(tools: readonly Tool[]): Tool {
     description: `Finds tools that are not listed here, by what they do or by name. What it finds can be called from then on. There are ${tools.length}, of these servers: ${servers}.`,
     input: z.strictObject({
       query: z.string().min(1).max(500).describe("What the tool is to do, in a few words, or its name"),
-      limit: z.int().min(1).max(mostFound).default(5),
+      limit: z.int().min(1).max(maxFound).default(5),
     }),
     effect: "read",
     isPublic: true,

@@ -1,14 +1,14 @@
 import { jsonText, plainText } from "../../protocol/base/json-text.ts";
-import { mostSources, type Source, sourceSchema } from "../../protocol/knowledge/sources.ts";
+import { maxSources, type Source, sourceSchema } from "../../protocol/knowledge/sources.ts";
 import type { ToolResult } from "../../protocol/agents/tools.ts";
 
 /** Maximum characters of a result for the model: more would push the conversation out of its context. */
 export const maximumContentCharacters = 100_000;
 /** Of what a source says. */
-const mostSnippetCharacters = 4000;
+const maxSnippetCharacters = 4000;
 /** Of where its text comes from. */
-const mostNames = 8;
-const mostNameCharacters = 200;
+const maxNames = 8;
+const maxNameCharacters = 200;
 /** What a trace keeps of one result at most. */
 export const maximumDataCharacters = 1_000_000;
 
@@ -73,12 +73,12 @@ function boundData(json: string): { readonly data?: unknown } {
 /** Limits the number and length of source names, whoever provided them. */
 export function boundFrom(given: readonly unknown[]): readonly string[] {
   const names = given.filter((name): name is string => typeof name === "string" && name !== "");
-  return [...new Set(names.map((name) => storable(name.slice(0, mostNameCharacters))))].slice(0, mostNames);
+  return [...new Set(names.map((name) => storable(name.slice(0, maxNameCharacters))))].slice(0, maxNames);
 }
 
 /** Drops invalid sources and shortens long ones. */
 function boundSources(given: readonly unknown[]): readonly Source[] {
-  return given.slice(0, mostSources).flatMap((each) => {
+  return given.slice(0, maxSources).flatMap((each) => {
     const parsed = sourceSchema.safeParse(JSON.parse(writeJson(each)));
     if (!parsed.success) return [];
     const { title, snippet, url, ...rest } = parsed.data;
@@ -88,7 +88,7 @@ function boundSources(given: readonly unknown[]): readonly Source[] {
         title: storable(title.slice(0, 500)),
         // Clients make links of them.
         ...(url !== undefined && url.length <= 4000 && /^https?:\/\//i.test(url) && { url }),
-        ...(snippet !== undefined && { snippet: storable(snippet.slice(0, mostSnippetCharacters)) }),
+        ...(snippet !== undefined && { snippet: storable(snippet.slice(0, maxSnippetCharacters)) }),
       },
     ];
   });

@@ -7,10 +7,10 @@ import { fileTool } from "./define-file-tool.ts";
 import { errorResult } from "../core/tool-result.ts";
 
 /** Larger files must be edited with code. */
-const mostBytes = 8 * 1024 * 1024;
-const mostPlaces = 10;
+const maxBytes = 8 * 1024 * 1024;
+const maxPlaces = 10;
 /** How many lines of old_text are searched for one by one. */
-const mostSought = 20;
+const maxSought = 20;
 const shownCharacters = 200;
 
 export function editFileTool(workspaces: Pick<Workspaces, "open">): Tool {
@@ -28,8 +28,8 @@ export function editFileTool(workspaces: Pick<Workspaces, "open">): Tool {
     effect: "write",
     async execute({ path, old_text, new_text, replace_all }, workspace, { signal }) {
       const failed = (reason: string) => errorResult(`ERROR(edit_file): ${reason}`);
-      const { content, bytes, version } = await workspace.read(path, { maxBytes: mostBytes });
-      if (bytes > mostBytes) return failed(`${shownPath(path)} has ${bytes} bytes; change it by code.`);
+      const { content, bytes, version } = await workspace.read(path, { maxBytes });
+      if (bytes > maxBytes) return failed(`${shownPath(path)} has ${bytes} bytes; change it by code.`);
       const text = exactTextIn(content);
       if (text === undefined) return failed(`${shownPath(path)} is not UTF-8 text; change it by code.`);
       if (old_text === new_text) return failed("old_text and new_text are the same.");
@@ -37,8 +37,8 @@ export function editFileTool(workspaces: Pick<Workspaces, "open">): Tool {
       const places = placesOf(text, before);
       if (places.length === 0) return failed(`old_text is not in ${shownPath(path)}. ${nearest(text, before)}`);
       if (places.length > 1 && !replace_all) {
-        const lines = places.slice(0, mostPlaces).map((place) => lineAt(text, place));
-        const more = places.length > mostPlaces ? ", …" : "";
+        const lines = places.slice(0, maxPlaces).map((place) => lineAt(text, place));
+        const more = places.length > maxPlaces ? ", …" : "";
         return failed(
           `old_text is in ${shownPath(path)} ${places.length} times (lines ${lines.join(", ")}${more}): include more surrounding lines of the one you mean, or set replace_all.`,
         );
@@ -78,7 +78,7 @@ function nearest(text: string, wanted: string): string {
     const found = lines.slice(same, same + sought.length).join("\n");
     return `Line ${same + 1} differs only in its spaces; it is: ${quoted(found)}`;
   }
-  for (const part of sought.slice(0, mostSought).map((line) => line.trim())) {
+  for (const part of sought.slice(0, maxSought).map((line) => line.trim())) {
     const holding = part.length > 3 ? lines.findIndex((line) => line.includes(part)) : -1;
     if (holding !== -1) return `Line ${holding + 1} is ${quoted(lines[holding]!)}; read what follows.`;
   }

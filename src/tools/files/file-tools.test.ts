@@ -170,7 +170,7 @@ test("names and lines are searched for a text or a pattern", async () => {
 test("a pattern that would take for ever is ended, and keeps nobody waiting meanwhile", async () => {
   await workspace.write("a.txt", "a".repeat(60) + "!");
   const evil = { query: "(a+)+$", regex: true };
-  const found = refused(searchFilesTool(workspaces, { mostMs: 400 }), evil);
+  const found = refused(searchFilesTool(workspaces, { maxMs: 400 }), evil);
   let ticks = 0;
   const timer = setInterval(() => ticks++, 5);
   assert.match(await found, /took longer than 0.4 s/);

@@ -5,7 +5,7 @@ import { shownPath } from "../../sandbox/workspace/path.ts";
 import type { Workspaces } from "../../sandbox/workspace/workspaces.ts";
 import { fileTool } from "./define-file-tool.ts";
 
-const mostEntries = 500;
+const maxEntries = 500;
 
 export function listFilesTool(workspaces: Pick<Workspaces, "open">): Tool {
   return fileTool(workspaces, {
@@ -17,7 +17,7 @@ export function listFilesTool(workspaces: Pick<Workspaces, "open">): Tool {
     }),
     effect: "read",
     async execute({ path, depth }, workspace) {
-      const { entries, more } = await workspace.list({ under: path, depth, most: mostEntries });
+      const { entries, more } = await workspace.list({ under: path, depth, most: maxEntries });
       if (entries.length === 0) return `[${shownPath(path)} is empty.]`;
       const note = more ? [`[There is more: list one folder, or use search_files.]`] : [];
       return [...entries.map(lineOf), ...note].join("\n");

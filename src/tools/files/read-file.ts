@@ -8,9 +8,9 @@ import { textIn } from "./file-text.ts";
 import { errorResult } from "../core/tool-result.ts";
 
 /** Of a larger file only the beginning is read. */
-const mostBytes = 8 * 1024 * 1024;
+const maxBytes = 8 * 1024 * 1024;
 /** Of one result; far below what would push the conversation out of the context. */
-const mostCharacters = 50_000;
+const maxCharacters = 50_000;
 
 export function readFileTool(workspaces: Pick<Workspaces, "open">): Tool {
   return fileTool(workspaces, {
@@ -25,7 +25,7 @@ export function readFileTool(workspaces: Pick<Workspaces, "open">): Tool {
     }),
     effect: "read",
     async execute({ path, offset = 1, limit = Infinity }, workspace) {
-      const { content, bytes } = await workspace.read(path, { maxBytes: mostBytes });
+      const { content, bytes } = await workspace.read(path, { maxBytes });
       const text = textIn(content);
       if (text === undefined) return errorResult(`ERROR(read_file): ${notText(path, bytes)}`);
       const cut = bytes > content.length ? beyond(content.length) : "";
@@ -45,12 +45,12 @@ function partOf(text: string, { offset, limit }: { readonly offset: number; read
     return { part: "", note: `[Line ${offset} does not exist: the file has ${lines.length} lines.]` };
   const wanted = lines.slice(offset - 1, Math.min(lines.length, offset - 1 + limit));
   let [shown, characters] = [0, 0];
-  while (shown < wanted.length && characters + wanted[shown]!.length < mostCharacters)
+  while (shown < wanted.length && characters + wanted[shown]!.length < maxCharacters)
     characters += wanted[shown++]!.length + 1;
   if (shown === 0) {
     const line = `Line ${offset} has ${wanted[0]!.length} characters; only its beginning is shown.`;
     const next = offset < lines.length ? ` Line ${offset + 1} is next.` : "";
-    return { part: wanted[0]!.slice(0, mostCharacters), note: `[${line}${next}]` };
+    return { part: wanted[0]!.slice(0, maxCharacters), note: `[${line}${next}]` };
   }
   const last = offset - 1 + shown;
   const isAll = shown === lines.length;

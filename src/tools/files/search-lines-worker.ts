@@ -5,7 +5,7 @@ import type { LineMatch, LineQuestion } from "./search-lines.ts";
  * A pattern of a model's can take for ever on one line; here it keeps nobody waiting, and is ended with the thread.
  * In: a text, or lines. Out: those that fit.
  */
-const mostShown = 300;
+const maxShown = 300;
 const pattern = new RegExp(workerData.source, workerData.flags);
 
 parentPort!.on("message", ({ text, most }: LineQuestion) => {
@@ -15,8 +15,8 @@ parentPort!.on("message", ({ text, most }: LineQuestion) => {
     if (matches.length === most) break;
     const at = line.search(pattern);
     if (at === -1) continue;
-    const from = Math.max(0, at - mostShown / 3);
-    matches.push({ line: index + 1, text: line.slice(from, from + mostShown).trim() });
+    const from = Math.max(0, at - maxShown / 3);
+    matches.push({ line: index + 1, text: line.slice(from, from + maxShown).trim() });
   }
   parentPort!.postMessage(matches);
 });

@@ -49,7 +49,7 @@ export type CatalogueOptions = {
   readonly execute: (tool: McpToolEntry, input: unknown, context: ToolContext) => Promise<ToolResult>;
 };
 
-const mostDescription = 8000;
+const maxDescription = 8000;
 
 /** Makes tools of what a server listed, in slices, since checking many schemas takes a while. */
 export async function makeCatalogue(listing: readonly unknown[], options: CatalogueOptions): Promise<Catalogue> {
@@ -119,7 +119,7 @@ function descriptionOf(
   { server, note }: { server: string; note?: string | undefined },
 ): string {
   const text = description?.trim() || title || annotations?.title || `The tool ${name} of ${server}.`;
-  const cut = text.length > mostDescription ? `${text.slice(0, mostDescription)}\n[cut here]` : text;
+  const cut = text.length > maxDescription ? `${text.slice(0, maxDescription)}\n[cut here]` : text;
   return note === undefined ? cut : `${cut}\n${note}`;
 }
 

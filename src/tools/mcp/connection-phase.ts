@@ -1,7 +1,7 @@
 import type { McpServerState } from "../../protocol/agents/mcp-servers.ts";
 
 /** Another node may have signed the user in. */
-const mostSignInRestMs = 30_000;
+const maxSignInRestMs = 30_000;
 
 /** How a connection stands, and when it may be tried again: after each failure in a row it rests longer. */
 export class ConnectionPhase {
@@ -25,7 +25,7 @@ export class ConnectionPhase {
   /** Not tried again for a while. */
   rest(state: "failed" | "sign-in needed", reason: string): void {
     const [first, most] = this.backoffMs;
-    const longest = state === "failed" ? most : Math.min(most, mostSignInRestMs);
+    const longest = state === "failed" ? most : Math.min(most, maxSignInRestMs);
     const isFirst = this.failures === 0 && this.state === "ready";
     const restMs = isFirst ? 0 : Math.min(first * 2 ** this.failures, longest);
     this.failures++;

@@ -34,7 +34,7 @@ export type Media = {
 };
 
 /** Leaves room in `data` for what else is in it. */
-const mostMediaCharacters = Math.floor(maximumDataCharacters * 0.7);
+const maxMediaCharacters = Math.floor(maximumDataCharacters * 0.7);
 
 /**
  * A server's answer as a model reads it: its texts; of everything else what it is and how large. `data` is the structured
@@ -48,7 +48,7 @@ export function resultOf(answer: {
 }): ToolResult {
   const blocks = Array.isArray(answer.content) ? answer.content.map(blockOf) : [];
   const media: Media[] = [];
-  let room = mostMediaCharacters;
+  let room = maxMediaCharacters;
   const keep = (base64: string, about: Omit<Media, "bytes" | "data" | "note">) => {
     const bytes = Math.floor((base64.length * 3) / 4);
     const fits = base64.length <= room;
@@ -59,7 +59,7 @@ export function resultOf(answer: {
   const told = blocks.map((block) => (block ? blockText(block, { media, keep }) : "[content of an unknown kind]"));
   const structured = answer.structuredContent;
   const structuredText = structured === undefined ? "" : JSON.stringify(structured);
-  const isKept = structuredText.length <= maximumDataCharacters - mostMediaCharacters;
+  const isKept = structuredText.length <= maximumDataCharacters - maxMediaCharacters;
   const content = told.join("\n") || structuredText || "Done.";
   const data =
     media.length > 0

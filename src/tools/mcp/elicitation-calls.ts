@@ -14,7 +14,7 @@ type ElicitationForm = { readonly text: string; readonly schema: z.infer<typeof 
 const contentSchema = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
 /** `call`: of which it is a question; `asked`: which one; `key`: the idempotency key that the call was made with. */
 const stateSchema = z.object({ call: z.string(), asked: z.string(), key: z.string() });
-const mostHeld = 100;
+const maxHeld = 100;
 /** How long the outcome of a call is kept that went on without an answer. */
 const keptMs = 60 * 60_000;
 
@@ -177,7 +177,7 @@ export class HeldCalls<Outcome> {
 
   keep(call: AskingCall<Outcome>, runId: string): void {
     this.calls.set(call.id, { call, runId });
-    if (this.calls.size > mostHeld) this.calls.delete(this.calls.keys().next().value!);
+    if (this.calls.size > maxHeld) this.calls.delete(this.calls.keys().next().value!);
     setTimeout(() => this.calls.delete(call.id), keptMs).unref();
   }
 

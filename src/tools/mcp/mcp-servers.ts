@@ -85,7 +85,7 @@ export const defaultServers: McpServersConfig = {
   },
 };
 
-const mostUsers = 200;
+const maxUsers = 200;
 
 type ConnectedServer = {
   readonly name: string;
@@ -255,7 +255,7 @@ function mcpServer(
     // The last one asked for is the last to go.
     byUser.delete(user);
     byUser.set(user, connection);
-    if (byUser.size > mostUsers) {
+    if (byUser.size > maxUsers) {
       const [oldest] = byUser.keys();
       const gone = byUser.get(oldest!)!;
       retired.add(gone);

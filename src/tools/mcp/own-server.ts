@@ -17,7 +17,7 @@ export type OwnServerOptions = {
 
 export type OwnServer = { readonly source: ToolSource; readonly close: () => Promise<void> };
 
-const mostUsers = 200;
+const maxUsers = 200;
 const none: readonly Tool[] = [];
 
 /**
@@ -44,7 +44,7 @@ export function createOwnServer({ name, version, log, unasked = [], fetchFor }: 
     // The last one asked for is the last to go.
     byUser.delete(caller.userId);
     byUser.set(caller.userId, connection);
-    if (byUser.size > mostUsers) {
+    if (byUser.size > maxUsers) {
       const [[user, oldest] = []] = byUser;
       if (user !== undefined) byUser.delete(user);
       void oldest?.close();

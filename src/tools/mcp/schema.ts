@@ -13,7 +13,7 @@ export type ConvertedSchema = {
   readonly input: z.ZodType;
 };
 
-const mostCharacters = 100_000;
+const maxCharacters = 100_000;
 const deepest = 50;
 /** What providers refuse at the root of a schema. */
 const notAtRoot = ["anyOf", "oneOf", "allOf", "not", "if", "then", "else", "enum", "const"];
@@ -33,7 +33,7 @@ const formats = new Set(
 export function convertSchema(schema: unknown): ConvertedSchema {
   if (!isObject(schema)) throw new TypeError("its inputSchema is not an object");
   const text = JSON.stringify(schema);
-  if (text.length > mostCharacters) throw new RangeError(`its inputSchema has more than ${mostCharacters} characters`);
+  if (text.length > maxCharacters) throw new RangeError(`its inputSchema has more than ${maxCharacters} characters`);
   if (isDeeper(schema, deepest)) throw new RangeError(`its inputSchema is nested more than ${deepest} levels deep`);
   if (schema["type"] !== undefined && schema["type"] !== "object")
     throw new TypeError(`its inputSchema has the type ${JSON.stringify(schema["type"])} instead of object`);

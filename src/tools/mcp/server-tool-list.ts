@@ -10,8 +10,8 @@ export type ServerToolListOptions = Omit<CatalogueOptions, "before"> & {
   readonly log: Log;
 };
 
-const mostPages = 64;
-const mostTools = 2000;
+const maxPages = 64;
+const maxTools = 2000;
 /** How old a catalogue may become where the server does not tell of changes, and however short a life it names. */
 const unwatchedMs = 5 * 60_000;
 const shortestLifeMs = 60_000;
@@ -109,10 +109,10 @@ async function listAll(
   let cursor: string | undefined;
   let lifeMs: number | undefined;
   if (!client.getServerCapabilities()?.tools) return { tools, lifeMs };
-  for (let page = 0; page < mostPages && tools.length < mostTools; page++) {
+  for (let page = 0; page < maxPages && tools.length < maxTools; page++) {
     const params = cursor === undefined ? {} : { cursor };
     const answer = await client.request({ method: "tools/list", params }, pageSchema, { timeout });
-    tools.push(...answer.tools.slice(0, mostTools - tools.length));
+    tools.push(...answer.tools.slice(0, maxTools - tools.length));
     lifeMs ??= answer.ttlMs;
     if (answer.nextCursor === undefined || answer.nextCursor === cursor) break;
     cursor = answer.nextCursor;

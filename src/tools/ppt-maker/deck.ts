@@ -6,9 +6,9 @@ export type Theme = (typeof themes)[number];
 
 /** What Marp shows of pictures that stand in the deck itself. */
 const pictureTypes: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
-const mostPictures = 30;
-const mostPictureBytes = 4 * 1024 * 1024;
-const mostBytes = 16 * 1024 * 1024;
+const maxPictures = 30;
+const maxPictureBytes = 4 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
 /** A model's answer as a deck: without the fence around it, with front matter of ours and none of its own. */
 export function deckOf(answer: string, theme: Theme): string {
@@ -52,7 +52,7 @@ export async function picturesIn(workspace: Workspace): Promise<string[]> {
   return entries
     .map(({ path }) => path)
     .filter((path) => isPicture(path) && !path.startsWith("slides/"))
-    .slice(0, mostPictures);
+    .slice(0, maxPictures);
 }
 
 /**
@@ -69,7 +69,7 @@ export async function withPictures(
   for (const [, path] of deck.matchAll(pictures)) {
     if (path === undefined || found.has(path) || /^[a-z][a-z+.-]*:/i.test(path)) continue;
     const content = isPicture(path) ? await read(workspace, path) : undefined;
-    if (!content || bytes + content.length > mostBytes || found.size === mostPictures) left.add(path);
+    if (!content || bytes + content.length > maxBytes || found.size === maxPictures) left.add(path);
     else {
       bytes += content.length;
       found.set(path, `data:${mediaTypeOf(path)};base64,${content.toString("base64")}`);
@@ -88,8 +88,8 @@ function isPicture(path: string): boolean {
 async function read(workspace: Workspace, path: string): Promise<Buffer | undefined> {
   try {
     const plain = decodeURI(path).replace(/^\.?\//, "");
-    const { bytes, content } = await workspace.read(plain, { maxBytes: mostPictureBytes });
-    return bytes > mostPictureBytes ? undefined : content;
+    const { bytes, content } = await workspace.read(plain, { maxBytes: maxPictureBytes });
+    return bytes > maxPictureBytes ? undefined : content;
   } catch {
     return undefined;
   }

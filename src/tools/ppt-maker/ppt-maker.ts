@@ -27,9 +27,9 @@ export type PptMakerDeps = CodeToolDeps &
     readonly prompt: (values: Readonly<Record<string, string>>) => Promise<string>;
   };
 
-const mostDeckBytes = 500_000;
+const maxDeckBytes = 500_000;
 const usualSlides = 8;
-const mostPages = 40;
+const maxPages = 40;
 
 const input = z
   .object({
@@ -116,8 +116,8 @@ async function writeDeck(place: PptMakerDeps, asked: DeckInput, { context, works
 }
 
 async function readDeck(workspace: Workspace, path: string): Promise<string> {
-  const { bytes, content } = await workspace.read(path, { maxBytes: mostDeckBytes });
-  if (bytes > mostDeckBytes) throw new Error(`${path} is no deck: it has ${bytes} bytes.`);
+  const { bytes, content } = await workspace.read(path, { maxBytes: maxDeckBytes });
+  if (bytes > maxDeckBytes) throw new Error(`${path} is no deck: it has ${bytes} bytes.`);
   return content.toString();
 }
 
@@ -164,7 +164,7 @@ async function convertAll(
       await removePages(workspace, wanted.name, 0);
       const why = await make(`${wanted.name}.png`);
       if (why !== undefined) notes.push(`No pictures of the slides: ${why}`);
-      await removePages(workspace, wanted.name, mostPages);
+      await removePages(workspace, wanted.name, maxPages);
     }
     return { notMade, notes };
   } finally {

@@ -51,7 +51,7 @@ export type ProjectAccess = {
 type CachedSession = { session: TaigaSession; token: TaigaToken; run: string | undefined };
 type CachedProject = { project?: TaigaProject; problem?: string; readAt: number; reading?: Promise<void> | undefined };
 
-const mostKept = 1000;
+const maxKept = 1000;
 const readMs = 8000;
 
 export function createTaigaAccess(options: AccessOptions): TaigaAccess {
@@ -189,7 +189,7 @@ async function onForbidden<Value>(work: Promise<Value>, react: () => Promise<voi
 function keep<Value>(map: Map<string, Value>, key: string, value: Value): Value {
   map.delete(key);
   map.set(key, value);
-  if (map.size > mostKept) map.delete(map.keys().next().value!);
+  if (map.size > maxKept) map.delete(map.keys().next().value!);
   return value;
 }
 

@@ -5,7 +5,7 @@ import type { WireFields } from "./fields.ts";
 import type { WorkPath } from "./markers.ts";
 import { parsed, type WireWork, workSchema } from "./shapes.ts";
 
-const mostTries = 3;
+const maxTries = 3;
 
 export type WorkLocation = { readonly path: WorkPath; readonly id: number; readonly signal: AbortSignal };
 
@@ -43,7 +43,7 @@ export async function changeWork(
       now = await readWork(desk, place);
       if (hasFields(now, fields)) return now;
       const changed = changedFields(first, now, fields);
-      if (changed.length > 0 || tries === mostTries) throw conflict(now, changed);
+      if (changed.length > 0 || tries === maxTries) throw conflict(now, changed);
     }
   }
 }

@@ -33,7 +33,7 @@ export type TaigaApi = {
 /** Whoever has to wait longer than this is told so instead. */
 const longestThrottleMs = 8000;
 const pageSize = 100;
-const mostPages = 50;
+const maxPages = 50;
 /** For an answer to a question. A write is given longer: one that comes late is better than one that was not heard. */
 const readMs = 8000;
 /** Nothing was sent, or nothing could have been changed. */
@@ -99,7 +99,7 @@ export function createTaigaClient(url: string, fetch: GuardedFetch["fetch"]): Ta
   return {
     request: async (session, request) => (await answered(session, request)).body,
     async pages(session, { path, query, signal }, take) {
-      for (let page = 1; page <= mostPages; page++) {
+      for (let page = 1; page <= maxPages; page++) {
         const { body, headers } = await answered(session, {
           path,
           query: { ...query, page, page_size: pageSize },

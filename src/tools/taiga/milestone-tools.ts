@@ -4,7 +4,7 @@ import type { ProjectSession } from "./access.ts";
 import { defineRead, type TaigaDeps } from "./define-taiga-tool.ts";
 import { milestoneSchema, parsed, shownMilestone, type WireMilestone } from "./shapes.ts";
 
-const mostListed = 100;
+const maxListed = 100;
 
 export function milestoneTools(kit: TaigaDeps): readonly Tool[] {
   return [
@@ -15,8 +15,8 @@ export function milestoneTools(kit: TaigaDeps): readonly Tool[] {
       permissions: ["view_milestones"],
       async read(desk, { closed }, { signal }) {
         const all = await milestonesOf(desk, signal, closed === undefined ? {} : { closed });
-        const milestones = all.slice(0, mostListed).map(shownMilestone);
-        return { milestones, ...(all.length > mostListed ? { more: all.length - mostListed } : {}) };
+        const milestones = all.slice(0, maxListed).map(shownMilestone);
+        return { milestones, ...(all.length > maxListed ? { more: all.length - maxListed } : {}) };
       },
     }),
     defineRead(kit, {

@@ -9,14 +9,14 @@ export type OpenWrites = {
   has(key: string): boolean;
 };
 
-const mostKept = 1000;
+const maxKept = 1000;
 
 export function createOpenWrites(): OpenWrites {
   const keys = new Set<string>();
   return {
     begin(key) {
       keys.add(key);
-      if (keys.size > mostKept) keys.delete(keys.values().next().value!);
+      if (keys.size > maxKept) keys.delete(keys.values().next().value!);
     },
     end: (key) => void keys.delete(key),
     has: (key) => keys.has(key),

@@ -25,7 +25,7 @@ export type ChoiceSearch = { readonly text?: string | undefined; readonly signal
 /** `more`: there are others; more words of their name find them. */
 export type ChoiceList<Entry> = { readonly data: readonly Entry[]; readonly more: boolean };
 
-const mostListed = 100;
+const maxListed = 100;
 const meSchema = z.looseObject({ id: z.int() });
 const projectSchema = z.looseObject({ id: z.int(), slug: z.string(), name: z.string() });
 
@@ -56,9 +56,9 @@ export function createProjectChoices({
         const entry = entryOf(row);
         if (entry.name.toLowerCase().includes(wanted)) data.push(entry);
       }
-      return data.length <= mostListed;
+      return data.length <= maxListed;
     });
-    return { data: data.slice(0, mostListed), more: !isWhole || data.length > mostListed };
+    return { data: data.slice(0, maxListed), more: !isWhole || data.length > maxListed };
   }
 
   return {

@@ -3,7 +3,7 @@ import type { Tool } from "../../protocol/agents/tools.ts";
 import { defineRead, type TaigaDeps } from "./define-taiga-tool.ts";
 import { parsed, shownWork, workSchema } from "./shapes.ts";
 
-const mostListed = 100;
+const maxListed = 100;
 
 export function readTools(kit: TaigaDeps): readonly Tool[] {
   return [
@@ -58,11 +58,11 @@ export function readTools(kit: TaigaDeps): readonly Tool[] {
           },
           (rows) => {
             stories.push(...rows.map((row) => shownWork(parsed(workSchema, row, "list of user stories"))));
-            return stories.length <= mostListed;
+            return stories.length <= maxListed;
           },
         );
-        const shown = stories.slice(0, mostListed);
-        const isCut = !isWhole || stories.length > mostListed;
+        const shown = stories.slice(0, maxListed);
+        const isCut = !isWhole || stories.length > maxListed;
         return { user_stories: shown, ...(isCut ? { more: "There are more; narrow it by sprint or words." } : {}) };
       },
     }),

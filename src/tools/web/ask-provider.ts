@@ -30,10 +30,10 @@ export type ProviderRequestOptions = {
 
 const usualTimeoutMs = 20_000;
 const maxBytes = 5_000_000;
-const mostTries = 3;
+const maxTries = 3;
 const usualPauseMs = 500;
 const longestPauseMs = 10_000;
-const mostDetail = 200;
+const maxDetail = 200;
 
 /**
  * One question to a search provider, in its turn. Tried again, a few times, where it says that it has too much to do or
@@ -66,7 +66,7 @@ export async function askProvider<Answer>(
     if (status === 200) return read(answer, { provider, schema });
     const refusal = { status, headers: told, body: answer };
     const wait = pauseAfter(told, pauseMs * 2 ** (tries - 1));
-    if (isPassing(status) && tries < mostTries && wait <= longestPauseMs) {
+    if (isPassing(status) && tries < maxTries && wait <= longestPauseMs) {
       await sleep(wait, undefined, { signal });
       continue;
     }
@@ -109,7 +109,7 @@ function redirection({ status }: ProviderRefusal): string | undefined {
 /** What it says itself, if it says it in a short sentence. */
 function detailOf({ body }: ProviderRefusal): string {
   const [, said] = /"(?:error|message|detail)"\s*:\s*"((?:[^"\\]|\\.){1,400})"/.exec(body.slice(0, 10_000)) ?? [];
-  return said === undefined ? "" : `: ${said.slice(0, mostDetail)}`;
+  return said === undefined ? "" : `: ${said.slice(0, maxDetail)}`;
 }
 
 function failed(what: string, advice: string | undefined, options?: ErrorOptions): Unavailable {

@@ -26,7 +26,7 @@ const answerSchema = z.looseObject({ type: z.literal("search"), web: listSchema,
 
 const freshness = { day: "pd", week: "pw", month: "pm", year: "py" } as const;
 /** More it does not give at once. */
-const mostResults = 20;
+const maxPerRequest = 20;
 
 /** https://api-dashboard.search.brave.com: GET /res/v1/web/search. */
 export function brave({ baseUrl, apiKey, country, language, ...asking }: BraveOptions): SearchProvider {
@@ -36,7 +36,7 @@ export function brave({ baseUrl, apiKey, country, language, ...asking }: BraveOp
       const url = new URL(`${baseUrl.replace(/\/$/, "")}/res/v1/web/search`);
       const parameters = {
         q: withSites(query, sites),
-        count: String(Math.min(maxResults, mostResults)),
+        count: String(Math.min(maxResults, maxPerRequest)),
         result_filter: topic === "news" ? "news,web" : "web",
         ...(timeRange === undefined ? {} : { freshness: freshness[timeRange] }),
         ...(country === undefined ? {} : { country }),

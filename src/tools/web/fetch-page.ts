@@ -6,7 +6,7 @@ import { webAddress } from "./search-provider.ts";
 
 const charactersAtOnce = 20_000;
 const snippetCharacters = 300;
-const mostLinks = 100;
+const maxLinks = 100;
 const timeoutMs = 120_000;
 
 /** Reads one page of the web. */
@@ -47,7 +47,7 @@ function partOf({ url, title = url, text, links, cut }: WebPage, from: number): 
   const snippet = text.slice(0, snippetCharacters).replaceAll(/\s+/g, " ").toWellFormed();
   return {
     content: `${title}\n${url}\n\n${part}${more}`,
-    data: { ...about, links: links.filter((link) => part.includes(link)).slice(0, mostLinks) },
+    data: { ...about, links: links.filter((link) => part.includes(link)).slice(0, maxLinks) },
     sources: [{ kind: "web", title, url, snippet }],
   };
 }

@@ -6,7 +6,7 @@ export type PaceOptions = {
   readonly gapMs: number;
   /** Requests of one lane at the same time. */
   readonly atOnce: number;
-  readonly mostWaiting?: number;
+  readonly maxWaiting?: number;
 };
 
 export type RateLimitSlot = {
@@ -25,15 +25,15 @@ type ProviderQueue = { active: number; nextAt: number; readonly waiting: (() => 
 
 const usualWaiting = 100;
 /** Beyond this, lanes that nobody is in are forgotten. */
-const mostLanes = 500;
+const maxLanes = 500;
 
-export function createRateLimiter({ gapMs, atOnce, mostWaiting = usualWaiting }: PaceOptions): RateLimiter {
+export function createRateLimiter({ gapMs, atOnce, maxWaiting = usualWaiting }: PaceOptions): RateLimiter {
   const lanes = new Map<string, ProviderQueue>();
 
   function laneOf(name: string): ProviderQueue {
     const known = lanes.get(name);
     if (known) return known;
-    if (lanes.size >= mostLanes)
+    if (lanes.size >= maxLanes)
       for (const [other, { active, nextAt }] of lanes)
         if (active === 0 && nextAt <= performance.now()) lanes.delete(other);
     const lane = { active: 0, nextAt: 0, waiting: [] };
@@ -45,7 +45,7 @@ export function createRateLimiter({ gapMs, atOnce, mostWaiting = usualWaiting }:
     signal.throwIfAborted();
     const lane = laneOf(name);
     if (lane.active < atOnce) lane.active++;
-    else if (lane.waiting.length < mostWaiting) await handedOver(lane, signal);
+    else if (lane.waiting.length < maxWaiting) await handedOver(lane, signal);
     else throw new Unavailable(`Too many requests wait for ${name} already; try again later.`, { code: "busy" });
     try {
       signal.throwIfAborted();

@@ -52,15 +52,15 @@ export type ReadPage = (url: string, signal: AbortSignal) => Promise<WebPage>;
 const program = "colloquy";
 const userAgent = "Colloquy/0.1 (agent server; reads pages that its users ask about)";
 const accept = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5";
-const mostRedirects = 5;
+const maxRedirects = 5;
 /** Pages that are loaded or parsed at the same time: each may be large, and is parsed in a process of its own. */
-const mostAtOnce = 6;
-const mostText = 300_000;
-const mostLinks = 300;
+const maxAtOnce = 6;
+const maxText = 300_000;
+const maxLinks = 300;
 const parsing = { timeoutMs: 30_000, memoryBytes: 512 * 1024 * 1024 };
 
-const mostKept = 200;
-const mostKeptCharacters = 30_000_000;
+const maxKept = 200;
+const maxKeptCharacters = 30_000_000;
 const robotsKeptMs = 60 * 60_000;
 const robotsBytes = 500_000;
 const robotsTimeoutMs = 10_000;
@@ -71,9 +71,9 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
   const refuse = (address: string, port: number) => port === ownPort?.() && isThisMachine(address);
   const inTurn = createRateLimiter({ gapMs: delayMs, atOnce: 2 });
   // Taken when a host's turn has come: a host that wants long pauses keeps nobody from the others.
-  const overall = createRateLimiter({ gapMs: 0, atOnce: mostAtOnce });
-  const pages = createShortCache<WebPage>({ keptMs, most: mostKept, mostSize: mostKeptCharacters });
-  const rulesOfSites = createShortCache<RobotsRules>({ keptMs: robotsKeptMs, most: 1000, mostSize: 10_000_000 });
+  const overall = createRateLimiter({ gapMs: 0, atOnce: maxAtOnce });
+  const pages = createShortCache<WebPage>({ keptMs, most: maxKept, maxSize: maxKeptCharacters });
+  const rulesOfSites = createShortCache<RobotsRules>({ keptMs: robotsKeptMs, most: 1000, maxSize: 10_000_000 });
 
   /** What is named for the port of this address. */
   function allowAt(url: URL): readonly string[] {
@@ -138,7 +138,7 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
 
   async function load(first: string, signal: AbortSignal): Promise<WebPage> {
     let url = first;
-    for (let hops = 0; hops <= mostRedirects; hops++) {
+    for (let hops = 0; hops <= maxRedirects; hops++) {
       const found = await ask(new URL(url), signal);
       if (typeof found !== "string") return found;
       const next = URL.parse(found, url);
@@ -146,7 +146,7 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
       if (!address) throw new InvalidInput(`${new URL(url).host} redirects to an address that is not a web page.`);
       url = address;
     }
-    throw new Unavailable(`${new URL(first).host} redirects more than ${mostRedirects} times.`, {
+    throw new Unavailable(`${new URL(first).host} redirects more than ${maxRedirects} times.`, {
       code: "too_many_redirects",
     });
   }
@@ -203,7 +203,7 @@ async function parsedInChild(
   try {
     const path = join(folder, "page");
     await writeFile(path, bytes, { mode: 0o600 });
-    return await parseFile(path, { name, mostText, whole: true, signal, ...parsing });
+    return await parseFile(path, { name, maxText, whole: true, signal, ...parsing });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -274,7 +274,7 @@ function withWholeLinks(text: string, base: string): { readonly text: string; re
     const url = target.startsWith("#") ? null : URL.parse(target, base);
     const address = url && webAddress(url.href);
     if (!address) return found;
-    if (links.size < mostLinks) links.add(address);
+    if (links.size < maxLinks) links.add(address);
     return `](${url.href}`;
   });
   return { text: whole, links: [...links] };

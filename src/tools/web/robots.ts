@@ -16,8 +16,8 @@ type RobotsRule = {
 
 export const noRules: RobotsRules = { allows: () => true };
 
-const mostLines = 20_000;
-const mostRules = 2000;
+const maxLines = 20_000;
+const maxRules = 2000;
 const longestDelay = 30;
 
 /**
@@ -31,7 +31,7 @@ export function readRobots(text: string, program: string): RobotsRules {
   let isNamed = false;
   let groups: RobotsRule[][] = [];
   let inAgents = false;
-  for (const line of text.split(/\r\n|\r|\n/, mostLines)) {
+  for (const line of text.split(/\r\n|\r|\n/, maxLines)) {
     const [, field, given = ""] = /^\s*([a-z-]+)\s*:([^#]*)/i.exec(line) ?? [];
     if (field === undefined) continue;
     const value = given.trim();
@@ -61,7 +61,7 @@ export function readRobots(text: string, program: string): RobotsRules {
 
 function addRule(group: RobotsRule[], { allow, path }: { readonly allow: boolean; readonly path: string }): void {
   const isPath = path.startsWith("/") || path.startsWith("*");
-  if (!isPath || path.length > 1000 || group.length >= mostRules) return;
+  if (!isPath || path.length > 1000 || group.length >= maxRules) return;
   const parts = path.replace(/\$$/, "").split(/\*+/).map(decoded);
   group.push({ allow, length: path.length, parts, isWhole: path.endsWith("$") });
 }

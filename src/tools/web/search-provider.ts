@@ -26,9 +26,9 @@ export type SearchProvider = {
   search(question: SearchQuestion, signal: AbortSignal): Promise<readonly FoundPage[]>;
 };
 
-const mostTitle = 300;
-const mostSnippet = 2000;
-const mostUrl = 2000;
+const maxTitle = 300;
+const maxSnippet = 2000;
+const maxUrl = 2000;
 
 /** A provider's raw result; fields of another type count as missing. */
 export const text = z.string().catch("");
@@ -45,9 +45,9 @@ export function usablePages(
     if (address === undefined || pages.has(address)) continue;
     const day = dateOf(published);
     pages.set(address, {
-      title: plain(title, mostTitle) || address,
+      title: plain(title, maxTitle) || address,
       url: address,
-      snippet: plain(snippet, mostSnippet),
+      snippet: plain(snippet, maxSnippet),
       ...(day === undefined ? {} : { published: day }),
     });
     if (pages.size === maxResults) break;
@@ -60,7 +60,7 @@ export function webAddress(given: string): string | undefined {
   const url = URL.parse(given.trim());
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return undefined;
   url.hash = "";
-  return url.href.length <= mostUrl ? url.href : undefined;
+  return url.href.length <= maxUrl ? url.href : undefined;
 }
 
 /** Adds common search operators to the query. */

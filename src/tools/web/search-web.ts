@@ -13,8 +13,8 @@ export type WebSearchResult = {
 /** Throws Unavailable `search_failed` with what each provider had to say. */
 export type SearchWeb = (question: SearchQuestion, signal: AbortSignal) => Promise<WebSearchResult>;
 
-const mostKept = 500;
-const mostKeptCharacters = 10_000_000;
+const maxKept = 500;
+const maxKeptCharacters = 10_000_000;
 
 /** Asks the providers in their order, the next one where one fails; what was found a moment ago is not asked for again. */
 export function createSearchWeb({
@@ -24,7 +24,7 @@ export function createSearchWeb({
   readonly providers: readonly SearchProvider[];
   readonly keptMs: number;
 }): SearchWeb {
-  const memory = createShortCache<WebSearchResult>({ keptMs, most: mostKept, mostSize: mostKeptCharacters });
+  const memory = createShortCache<WebSearchResult>({ keptMs, most: maxKept, maxSize: maxKeptCharacters });
   return async (question, signal) => {
     const key = JSON.stringify({ ...question, query: question.query.toLowerCase() });
     const known = memory.get(key);

@@ -8,11 +8,11 @@ export type ShortCacheOptions = {
   /** 0: nothing is remembered. */
   readonly keptMs: number;
   readonly most: number;
-  readonly mostSize: number;
+  readonly maxSize: number;
 };
 
 /** What was asked a moment ago, by its question: what nobody asked for the longest time goes first. */
-export function createShortCache<Value>({ keptMs, most, mostSize }: ShortCacheOptions): ShortCache<Value> {
+export function createShortCache<Value>({ keptMs, most, maxSize }: ShortCacheOptions): ShortCache<Value> {
   const entries = new Map<string, { readonly value: Value; readonly size: number; readonly until: number }>();
   let total = 0;
 
@@ -35,11 +35,11 @@ export function createShortCache<Value>({ keptMs, most, mostSize }: ShortCacheOp
     },
     set(key, value, size) {
       forget(key);
-      if (keptMs <= 0 || size > mostSize) return;
+      if (keptMs <= 0 || size > maxSize) return;
       entries.set(key, { value, size, until: performance.now() + keptMs });
       total += size;
       for (const oldest of entries.keys()) {
-        if (entries.size <= most && total <= mostSize) return;
+        if (entries.size <= most && total <= maxSize) return;
         forget(oldest);
       }
     },

@@ -371,7 +371,7 @@ test("citations of pages that are not there are taken out; links and other brack
 });
 
 test("a lane: not too many at once, not too soon, and not too many who wait", async () => {
-  const pace = createRateLimiter({ gapMs: 20, atOnce: 1, mostWaiting: 2 });
+  const pace = createRateLimiter({ gapMs: 20, atOnce: 1, maxWaiting: 2 });
   const begun: number[] = [];
   let active = 0;
   const work = async () => {

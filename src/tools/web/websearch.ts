@@ -18,8 +18,8 @@ export type WebsearchOptions = {
 
 const timeoutMs = 180_000;
 /** The most that all providers give at once. */
-const mostResults = 20;
-const mostQuery = 400;
+const maxResultsAsked = 20;
+const maxQuery = 400;
 /** So that clients can show what an answer rests on. */
 const keepNumbers = "Put the number of the page behind each statement that rests on it: [1].";
 
@@ -30,9 +30,9 @@ const input = z.object({
     .string()
     .trim()
     .min(1)
-    .max(mostQuery)
+    .max(maxQuery)
     .describe("What to look for, in the words that pages about it would use"),
-  max_results: z.int().min(1).max(mostResults).optional().describe("How many pages to look at"),
+  max_results: z.int().min(1).max(maxResultsAsked).optional().describe("How many pages to look at"),
   topic: z.enum(topics).default("general"),
   time_range: z.enum(timeRanges).optional().describe("Only what is not older"),
   sites: z.array(site).max(10).optional().describe("Only these domains"),

@@ -35,7 +35,7 @@ export type ReadForm = {
 
 type Schema = Readonly<Record<string, unknown>>;
 const deepest = 3;
-const mostFields = 200;
+const maxFields = 200;
 const longText = 200;
 const longNames = /(content|text|body|description|code|prompt|message|query|html|markdown)$/i;
 
@@ -48,7 +48,7 @@ type SchemaLocation = { readonly root: Schema; readonly path: string; readonly d
 function propertiesOf(schema: Schema, place: SchemaLocation): SchemaField[] {
   const needed = Array.isArray(schema["required"]) ? (schema["required"] as unknown[]) : [];
   return Object.entries(asSchema(schema["properties"]))
-    .slice(0, mostFields)
+    .slice(0, maxFields)
     .map(([name, property]) => fieldOf(name, asSchema(property), { ...place, isNeeded: needed.includes(name) }));
 }
 

@@ -8,7 +8,7 @@ export type ReadItems = (page: ItemPageQuery, signal: AbortSignal) => Promise<re
 
 /** What is read at once, and what is kept at most: what is farthest from where one reads is let go. */
 const pageItems = 200;
-export const mostItems = 3000;
+export const maxItems = 3000;
 
 export async function readEnd(read: ReadItems, signal: AbortSignal): Promise<Stretch> {
   const items = [...(await read({ order: "desc", limit: pageItems }, signal))].reverse();
@@ -26,7 +26,7 @@ export async function readOlder(
   read: ReadItems,
   { items, hasNewer }: Stretch,
   signal: AbortSignal,
-  most = mostItems,
+  most = maxItems,
 ): Promise<Stretch> {
   const before = items[0]?.seq;
   const older = [...(await read({ order: "desc", limit: pageItems, ...(before && { before }) }, signal))].reverse();
@@ -52,8 +52,8 @@ export function joinStretches(before: Stretch, after: Stretch): Stretch | undefi
 }
 
 function trimmed(stretch: Stretch): Stretch {
-  if (stretch.items.length <= mostItems) return stretch;
-  return { ...stretch, items: stretch.items.slice(-mostItems), hasOlder: true };
+  if (stretch.items.length <= maxItems) return stretch;
+  return { ...stretch, items: stretch.items.slice(-maxItems), hasOlder: true };
 }
 
 function startsLater(items: readonly Item[]): boolean {

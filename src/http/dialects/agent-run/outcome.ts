@@ -15,7 +15,7 @@ export type OutcomeReader = {
   answer(): AgentRunAnswer;
 };
 
-const mostWarnings = 50;
+const maxWarnings = 50;
 /** By why a model stopped. */
 const unfinishedAnswers: Readonly<Record<string, string>> = {
   filter: "The model refused to continue.",
@@ -102,7 +102,7 @@ export function createOutcomeReader(runId: string, isWrite: (tool: string) => bo
             ? text
             : [text, ...stopped, sumUp(artifacts)].filter(Boolean).join("\n\n"),
         artifacts,
-        warnings: [...stopped, ...warnings.slice(0, mostWarnings)],
+        warnings: [...stopped, ...warnings.slice(0, maxWarnings)],
         usage,
         run_id: runId,
         stop_reason: stopReason,

@@ -18,7 +18,7 @@ import { noToken, notConfigured, refusalOf, tokenOf } from "./enter-project.ts";
 import { agentId, tokenHeaders } from "./schemas.ts";
 
 const deskMs = 15_000;
-const mostRuns = 20;
+const maxRuns = 20;
 
 const search = z.string().max(200).optional().describe("A part of the name");
 
@@ -89,7 +89,7 @@ export const listTaigaRuns = endpoint({
   description: "Runs without a session are kept for some days.",
   answers: { 200: listOf(taigaRunSchema) },
   async handle({ caller, services: { runs, threads } }) {
-    const found = await runs.list(caller, { agent: agentId, isRoot: true, limit: mostRuns });
+    const found = await runs.list(caller, { agent: agentId, isRoot: true, limit: maxRuns });
     const titles = await Promise.all(
       found.map(async ({ threadId }) => (await threads.getThread(caller, threadId)).title),
     );

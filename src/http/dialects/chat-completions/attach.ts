@@ -8,14 +8,14 @@ import type { ChatRequest } from "./decode.ts";
 import type { ChatMessage } from "./decode-messages.ts";
 
 /** In one request, its history included. */
-const mostFiles = 100;
+const maxFiles = 100;
 
 /** The request with the files that its messages name. Throws NotFound for one that is not the caller's. */
 export async function resolveFiles({ caller, services }: EndpointCall, chat: ChatRequest): Promise<ChatRequest> {
   const ids = new Set(chat.messages.flatMap((message) => (hasIds(message) ? message.fileIds : [])));
   if (ids.size === 0) return chat;
-  if (ids.size > mostFiles)
-    throw new InvalidInput(`The messages name more than ${mostFiles} files.`, { param: "messages" });
+  if (ids.size > maxFiles)
+    throw new InvalidInput(`The messages name more than ${maxFiles} files.`, { param: "messages" });
   const files = new Map((await findAttachedFiles({ services, caller }, [...ids])).map((file) => [file.id, file]));
   const messages = chat.messages.map((message): ChatMessage => {
     if (!hasIds(message)) return message;

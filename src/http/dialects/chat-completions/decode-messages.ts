@@ -3,7 +3,7 @@ import type { ModelContentPart, ModelCall, ModelMessage } from "../../../protoco
 import { InvalidInput } from "../../../protocol/base/errors.ts";
 
 /** As in the native API. */
-const mostFiles = 20;
+const maxFiles = 20;
 
 /** A user's message may bring files, by the ids of their uploads. */
 export type UserMessage = Extract<ModelMessage, { role: "user" }> & {
@@ -113,7 +113,7 @@ function userContent(content: unknown, at: string): Pick<UserMessage, "content" 
     if (!isFields(part) || part["type"] !== "file") return [userPart(part, here)];
     const id = isFields(part["file"]) ? part["file"]["file_id"] : undefined;
     if (typeof id !== "string") refuse(here + ".file.file_id", "must be the id of a file that POST /v1/files took");
-    if (fileIds.push(id) > mostFiles) refuse(at + ".content", `has more than ${mostFiles} files`);
+    if (fileIds.push(id) > maxFiles) refuse(at + ".content", `has more than ${maxFiles} files`);
     return [];
   });
   return fileIds.length === 0 ? { content: parts } : { content: parts.length === 0 ? "" : parts, fileIds };

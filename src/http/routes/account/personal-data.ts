@@ -39,14 +39,14 @@ export const exportPerson = endpoint({
 
 /** At work in this process, by account: each reads the disk for as long as somebody takes it. */
 const reading = new Set<string>();
-const mostAtOnce = 4;
+const maxAtOnce = 4;
 
 async function send(
   { reply, services: { persons } }: Pick<EndpointCall, "reply" | "services">,
   userId: string,
 ): Promise<Readable> {
   if (!persons) throw new NotFound("Exports are not available on this server.");
-  if (reading.has(userId) || reading.size >= mostAtOnce)
+  if (reading.has(userId) || reading.size >= maxAtOnce)
     throw new Conflict("Another export is in progress. Wait for it to finish.", { code: "export_running" });
   reading.add(userId);
   try {

@@ -10,14 +10,14 @@ import { endpoint } from "../../server/endpoint.ts";
 import { closedSignal } from "../../stream/sse.ts";
 
 /** So long the list waits for servers that users sign in to. */
-const mostMs = 1500;
+const maxMs = 1500;
 
 export const adminMcpServers = definitionEndpoints("mcp-server", {
   one: "an MCP server",
   many: "MCP servers",
   shape: serverDoingSchema.shape,
   async look({ mcp }, caller) {
-    const known = await mcp?.statesFor(caller, AbortSignal.timeout(mostMs));
+    const known = await mcp?.statesFor(caller, AbortSignal.timeout(maxMs));
     const states = new Map((known ?? []).map((state) => [state.name, state]));
     return ({ id, state }) => {
       const server = state === "active" ? states.get(id) : undefined;

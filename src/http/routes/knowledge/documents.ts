@@ -23,7 +23,7 @@ import { addedView, documentView } from "../../shapes/knowledge-views.ts";
 import { idParams, listOf, pageQuery } from "../../shapes/schemas.ts";
 import { fileAnswers, sendFile } from "../../files/send-file.ts";
 
-const mostTextSlice = 1_000_000;
+const maxTextSlice = 1_000_000;
 
 export const addDocuments = endpoint({
   needs: "knowledge:write",
@@ -246,13 +246,13 @@ export const getDocumentText = endpoint({
   params: idParams,
   query: z.object({
     from: z.coerce.number().int().min(0).default(0),
-    to: z.coerce.number().int().min(0).optional().describe(`At most ${mostTextSlice} characters behind \`from\``),
+    to: z.coerce.number().int().min(0).optional().describe(`At most ${maxTextSlice} characters behind \`from\``),
   }),
   answers: { 200: textPartSchema },
   async handle({ params, query: { from, to = Infinity }, caller, services: { knowledge } }): Promise<TextPart> {
     const whole = await knowledge.documents.text(caller, params.id);
     const start = Math.min(from, whole.length);
-    const end = Math.max(start, Math.min(to, whole.length, start + mostTextSlice));
+    const end = Math.max(start, Math.min(to, whole.length, start + maxTextSlice));
     const text = whole.slice(start, end);
     return { documentId: params.id, from: start, to: end, characters: whole.length, text };
   },

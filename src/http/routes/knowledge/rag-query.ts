@@ -8,7 +8,7 @@ import {
   tracePlaceSchema,
   type TraceView,
 } from "../../../protocol/knowledge/passages.ts";
-import { mostQuestion, type RetrievalTrace, type RetrievalResult } from "../../../knowledge/search/retrieve.ts";
+import { maxQuestion, type RetrievalTrace, type RetrievalResult } from "../../../knowledge/search/retrieve.ts";
 import { retrievals } from "../../../protocol/knowledge/chunks.ts";
 import { closedSignal } from "../../stream/sse.ts";
 import { endpoint } from "../../server/endpoint.ts";
@@ -37,7 +37,7 @@ export const queryKnowledge = endpoint({
     "Passages, best first, and how each was found. Without `collections` in all that you may search. The same is kept as a " +
     "trace. Questions are searched as they are: the tool `rag` has them rewritten where a collection wants it.",
   body: z.strictObject({
-    question: z.string().min(1).max(mostQuestion),
+    question: z.string().min(1).max(maxQuestion),
     collections: z.array(z.string().min(1).max(200)).max(20).optional().describe("Ids or names"),
     retrieval: z.enum(retrievals).optional().describe("Overrides the collections' settings"),
     weight: z.number().min(0).max(1).optional().describe("Of a hybrid: how much the vector side counts"),

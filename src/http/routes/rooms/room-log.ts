@@ -18,7 +18,7 @@ import { idSchema } from "../../../protocol/base/shapes.ts";
 import { publicItem, publicThread } from "../../../protocol/threads/public-views.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 
-const mostExported = 10_000;
+const maxExported = 10_000;
 
 export const listRoomMessages = endpoint({
   needs: "threads:read",
@@ -37,7 +37,7 @@ export const exportRoom = endpoint({
   needs: "threads:read",
   tag: "rooms",
   summary: "Save a room as Markdown or JSON",
-  description: `Of a long one its newest ${mostExported} items.`,
+  description: `Of a long one its newest ${maxExported} items.`,
   params: idParams,
   query: z.object({ format: z.enum(["markdown", "json"]).default("markdown") }),
   answers: {
@@ -52,7 +52,7 @@ export const exportRoom = endpoint({
   async handle({ params, query: { format }, caller, reply, services: { rooms, threads } }) {
     const owner = await rooms.ownerOf(caller, params.id);
     const thread = await threads.getThread(owner, params.id);
-    const items = await threads.listBranch(owner, params.id, { most: mostExported });
+    const items = await threads.listBranch(owner, params.id, { most: maxExported });
     reply
       .header("content-disposition", `attachment; filename="room.${format === "json" ? "json" : "md"}"`)
       .header("content-type", format === "json" ? "application/json; charset=utf-8" : "text/markdown; charset=utf-8");

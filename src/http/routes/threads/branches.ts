@@ -7,7 +7,7 @@ import { idSchema } from "../../../protocol/base/shapes.ts";
 import { publicItem, publicThread } from "../../../protocol/threads/public-views.ts";
 import { idParams } from "../../shapes/schemas.ts";
 
-const mostExported = 10_000;
+const maxExported = 10_000;
 
 export const listBranch = endpoint({
   needs: "threads:read",
@@ -48,7 +48,7 @@ export const exportThread = endpoint({
   needs: "threads:read",
   tag: "threads",
   summary: "Save a thread as Markdown or JSON",
-  description: `The shown branch, of a long one its newest ${mostExported} items; the header \`x-colloquy-whole\` says whether these are all.`,
+  description: `The shown branch, of a long one its newest ${maxExported} items; the header \`x-colloquy-whole\` says whether these are all.`,
   params: idParams,
   query: z.object({ format: z.enum(["markdown", "json"]).default("markdown") }),
   answers: {
@@ -62,7 +62,7 @@ export const exportThread = endpoint({
   },
   async handle({ params, query: { format }, caller, reply, services }) {
     const thread = await services.threads.getThread(caller, params.id);
-    const items = await services.threads.listBranch(caller, params.id, { most: mostExported });
+    const items = await services.threads.listBranch(caller, params.id, { most: maxExported });
     const file = `${fileName(thread.title)}.${format === "json" ? "json" : "md"}`;
     reply
       .header("x-colloquy-whole", String(isWhole(items)))

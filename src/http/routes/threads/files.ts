@@ -22,7 +22,7 @@ import { idSchema } from "../../../protocol/base/shapes.ts";
 import { fileAnswers, sendFile } from "../../files/send-file.ts";
 import { sessionNameOf } from "../../requests/run-headers.ts";
 
-const mostListed = 2000;
+const maxListed = 2000;
 
 const path = z.string().min(1).describe("Relative to the workspace; may hold /");
 
@@ -69,13 +69,13 @@ function fileRoutes(
         depth: z.coerce.number().int().min(1).max(64).optional().describe("Levels of folders; absent: all"),
       }),
       answers: {
-        200: z.object({ data: z.array(fileSchema), more: z.boolean().describe(`There are more than ${mostListed}`) }),
+        200: z.object({ data: z.array(fileSchema), more: z.boolean().describe(`There are more than ${maxListed}`) }),
       },
       async handle({ query: { under = "", depth }, ...call }) {
         const threadId = await threadOf(await inName(call));
         const workspace = await call.services.workspaces.find(threadId);
         if (!workspace) return { data: [], more: false };
-        const options = { under, most: mostListed, ...(depth !== undefined && { depth }) };
+        const options = { under, most: maxListed, ...(depth !== undefined && { depth }) };
         const { entries, more } = await workspace.list(options);
         return { data: entries.map((entry) => viewOf(call, threadId, entry)), more };
       },

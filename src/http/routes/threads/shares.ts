@@ -15,7 +15,7 @@ import type { Share } from "../../../store/shares.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 
-const mostShown = 5000;
+const maxShown = 5000;
 
 export const shareThread = endpoint({
   needs: "threads:share",
@@ -96,7 +96,7 @@ export const readShared = endpoint({
     const share = await shares.find(params.id);
     if (!share) throw new NotFound("Link not found. It may have been revoked.", { code: "share_not_found" });
     const { userId, threadId, leaf, title, createdAt } = share;
-    const items = await threads.listBranch({ userId }, threadId, { leaf, most: mostShown });
+    const items = await threads.listBranch({ userId }, threadId, { leaf, most: maxShown });
     reply.header("cache-control", "no-store").header("referrer-policy", "no-referrer");
     return {
       title,

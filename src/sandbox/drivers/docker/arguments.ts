@@ -19,7 +19,7 @@ const temporaryBytes = 64 * 1024 ** 2;
 const sharedMemoryBytes = 64 * 1024 ** 2;
 const openFiles = 1024;
 /** Process limit of the user on this machine, over all containers; the container's own limit is the effective one. Some engines would ask for more than is allowed. */
-const mostProcesses = 4096;
+const maxProcesses = 4096;
 /** The first process, and what comes and goes with a command. */
 const ownProcesses = 4;
 
@@ -44,7 +44,7 @@ export function containerArguments(
     ...["--security-opt", `seccomp=${filter}`],
     ...["--memory", String(limits.memoryBytes), "--memory-swap", String(limits.memoryBytes)],
     ...["--pids-limit", String(limits.processes + ownProcesses), "--cpus", String(limits.cpus)],
-    ...["--ulimit", `nofile=${openFiles}:${openFiles}`, "--ulimit", `nproc=${mostProcesses}:${mostProcesses}`],
+    ...["--ulimit", `nofile=${openFiles}:${openFiles}`, "--ulimit", `nproc=${maxProcesses}:${maxProcesses}`],
     ...["--shm-size", String(sharedMemoryBytes)],
     ...["--tmpfs", `/tmp:rw,nosuid,nodev,exec,mode=1777,size=${temporaryBytes}`],
     ...bind({ source: workspace, target: workspaceTarget }),

@@ -13,7 +13,7 @@ export type ContainerPool = {
 type IdleContainer = { readonly container: Container; readonly timer: NodeJS.Timeout };
 
 const keptMs = 5 * 60_000;
-const mostKept = 8;
+const maxKept = 8;
 
 export function createContainerPool(
   start: (kind: ContainerKind, signal: AbortSignal) => Promise<Container>,
@@ -54,7 +54,7 @@ export function createContainerPool(
       const timer = setTimeout(() => void drop(key), keptMs).unref();
       kept.set(key, { container, timer });
       const [oldest] = kept.keys();
-      if (kept.size > mostKept && oldest !== undefined) await drop(oldest);
+      if (kept.size > maxKept && oldest !== undefined) await drop(oldest);
     },
     async close(workspace) {
       const ending = [...all].filter(([, of]) => workspace === undefined || of === workspace);

@@ -26,7 +26,7 @@ export type PythonOutput = z.infer<typeof leftSchema>;
 export type PythonOutcome = CommandOutcome & { readonly left: PythonOutput | undefined };
 
 const runner = readFileSync(join(import.meta.dirname, "runner.py"), "utf8");
-const mostNoteBytes = 256 * 1024;
+const maxNoteBytes = 256 * 1024;
 
 /** Isolated, or a `json.py` in the workspace would take the place of Python's own for the runner. */
 const flags = ["-I", "-B", "-u"];
@@ -56,7 +56,7 @@ const advice =
 /** Written by hostile code, for all we know. */
 async function readNote(workspace: Workspace, path: string): Promise<PythonOutput | undefined> {
   try {
-    const { content } = await workspace.read(path, { maxBytes: mostNoteBytes });
+    const { content } = await workspace.read(path, { maxBytes: maxNoteBytes });
     const parsed = leftSchema.safeParse(JSON.parse(content.toString()));
     return parsed.data;
   } catch {

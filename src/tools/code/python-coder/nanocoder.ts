@@ -24,9 +24,9 @@ const modules = "/opt/nanocoder/node_modules";
 const settings = "/opt/nanocoder/settings";
 const relayPort = 39_993;
 
-const mostTurns = 50;
-const mostReportBytes = 8 * 1024 * 1024;
-const mostCalls = 100;
+const maxTurns = 50;
+const maxReportBytes = 8 * 1024 * 1024;
+const maxCalls = 100;
 
 const reportSchema = z.looseObject({
   kind: z.string(),
@@ -62,7 +62,7 @@ export async function runNanocoder(place: NanocoderDeps, context: ToolContext, t
         NANOCODER_CONFIG_DIR: settings,
         NANOCODER_DATA_DIR: "/tmp/nanocoder",
         NANOCODER_LOG_DISABLE_FILE: "1",
-        NANOCODER_MAX_TURNS: String(mostTurns),
+        NANOCODER_MAX_TURNS: String(maxTurns),
         COLLOQUY_RELAY_TOKEN: listening.token,
       },
       mounts: [
@@ -122,7 +122,7 @@ export function nanocoderMissing(named: string | undefined): string {
 /** By a program that works in hostile files, for all we know. */
 async function readReport(workspace: Workspace, path: string): Promise<NanocoderReport | undefined> {
   try {
-    const { content } = await workspace.read(path, { maxBytes: mostReportBytes });
+    const { content } = await workspace.read(path, { maxBytes: maxReportBytes });
     return reportSchema.safeParse(JSON.parse(content.toString())).data;
   } catch {
     return undefined;
@@ -142,7 +142,7 @@ function failureOf(
 
 /** What the CLI did by its own tools, for traces. */
 function callsOf(report: NanocoderReport | undefined): readonly object[] {
-  return (report?.toolCalls ?? []).slice(0, mostCalls).map(({ name, arguments: given, error }) => ({
+  return (report?.toolCalls ?? []).slice(0, maxCalls).map(({ name, arguments: given, error }) => ({
     name,
     arguments: shortened(typeof given === "string" ? given : (JSON.stringify(given) ?? "")),
     ...(error === undefined || error === null ? {} : { failed: true }),

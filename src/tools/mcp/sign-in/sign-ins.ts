@@ -34,7 +34,7 @@ const linkLifeMs = 60 * 60_000;
 const signInLifeMs = 10 * 60_000;
 const timeoutMs = 15_000;
 const maxBytes = 1_000_000;
-const mostLogins = 5000;
+const maxLogins = 5000;
 const linkPath = "/api/mcp/sign-in";
 
 /** Users' own logins at servers that have `auth: oauth`. */
@@ -49,7 +49,7 @@ export function createSignIns({ credentials, secret, base, fetch }: SignInsOptio
     // The last one asked for is the last to go; all that is lost is a read.
     logins.delete(key);
     logins.set(key, login);
-    if (logins.size > mostLogins) logins.delete(logins.keys().next().value!);
+    if (logins.size > maxLogins) logins.delete(logins.keys().next().value!);
     return login;
   }
 
