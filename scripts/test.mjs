@@ -3,11 +3,12 @@
  * the others choose files whose path contains one of them: `npm test -- config --test-name-pattern=port`.
  */
 import { spawn } from "node:child_process";
-import { randomInt } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 import { once } from "node:events";
 import { globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
+import { isPageSeen } from "../test/page-hash.ts";
 import { ensureInspector } from "./inspector.mjs";
 import { Problem, runChild } from "./run-child.mjs";
 
@@ -19,18 +20,19 @@ const flags = args.filter((arg) => arg.startsWith("-") && arg !== "--long" && ar
 const filters = args.filter((arg) => !arg.startsWith("-"));
 
 const slow = JSON.parse(readFileSync(join(import.meta.dirname, "slow-tests.json"), "utf8"));
-const files = globSync("{src,test,web,bench}/**/*.test.ts", { cwd: root, exclude: (name) => name === "node_modules" })
+// Samples and what is made by chance are the same again with the same seed.
+const seed = process.env.COLLOQUY_TEST_SEED ?? String(randomInt(2 ** 32));
+const found = globSync("{src,test,web,bench}/**/*.test.ts", { cwd: root, exclude: (name) => name === "node_modules" })
   .filter((file) => all || file.endsWith(".long.test.ts") === long)
   .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
   .sort();
+const files = long && !all && filters.length === 0 && isPageSeen() ? withHalfOfPage(found) : found;
 
 if (files.length === 0) {
   process.stderr.write(`No test file matches ${filters.join(" ") || (long ? "*.long.test.ts" : "*.test.ts")}.\n`);
   process.exit(1);
 }
 
-// Samples and what is made by chance are the same again with the same seed.
-const seed = process.env.COLLOQUY_TEST_SEED ?? String(randomInt(2 ** 32));
 if (!all) console.log(`COLLOQUY_TEST_SEED=${seed}`);
 const inspector = await inspectorFor(files);
 const postgres = await sharedPostgres();
@@ -68,6 +70,20 @@ const { code } = await runChild(
 );
 postgres.stop();
 process.exitCode = code;
+
+/**
+ * While the page is what it was when all of it was looked at, half of its long suites, which the seed picks, show whether the rest
+ * still serves it.
+ */
+function withHalfOfPage(suites) {
+  const lotOf = (file) => createHash("sha256").update(`${seed} ${file}`).digest("hex");
+  const page = suites
+    .filter((file) => file.startsWith("web/"))
+    .sort((one, other) => (lotOf(one) < lotOf(other) ? -1 : 1));
+  const left = new Set(page.slice(Math.ceil(page.length / 2)));
+  console.log(`${left.size} of the page's ${page.length} suites are left to another seed.`);
+  return suites.filter((file) => !left.has(file));
+}
 
 /** As in the last lines of .ci/run, where it took long; copied by hand when they have changed much. */
 function secondsOf(file) {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
-import { copyFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { CDPSession, Page } from "playwright-core";
@@ -8,6 +7,7 @@ import { allRoutes } from "../../src/http/all-routes.ts";
 import { page as pageRoute } from "../../src/http/routes/page/page.ts";
 import { type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../../test/browser.ts";
 import { type PageWorld, servePageWorld } from "../../test/page-world/page-world.ts";
+import { isPageSeen, markPageSeen } from "../../test/page-hash.ts";
 import { sampled } from "../../test/sampled.ts";
 import { type Screen, screens } from "../../test/page-world/screens.ts";
 import { en as adminWords } from "../words/en-admin.ts";
@@ -25,13 +25,10 @@ const narrow = { width: 360, height: 740 };
 /** What changes with the colours alone is not looked for again. */
 const onlyColours = "color-contrast";
 
-/** Of all that the pictures show, as it was when all of them were looked at and nothing was found. */
-const seenFile = join(import.meta.dirname, "screens.sha256");
-const isSeen = readFileSync(seenFile, "utf8").trim() === hashOfPage();
 /** While the page is what it was, some of it show whether the rest of the machine still is. */
 const looked = isForDocs
   ? screens.filter((screen) => docsPicture.startsWith(nameOf(screen)))
-  : isSeen
+  : isPageSeen()
     ? sampled(screens, 14)
     : screens;
 
@@ -52,7 +49,7 @@ describe("pictures of the page", { skip: skipBrowser, concurrency: 2 }, () => {
     console.log(`pictures: ${folder}`);
   });
   after(async () => {
-    if (done === screens.length) writeFileSync(seenFile, `${hashOfPage()}\n`);
+    if (done === screens.length) markPageSeen();
     await browser.close();
     await world.close();
   });
@@ -150,16 +147,6 @@ describe("pictures of the page", { skip: skipBrowser, concurrency: 2 }, () => {
 });
 
 /** The page's sources, what it is shown with, and the packages it is built of. */
-function hashOfPage(): string {
-  const root = join(import.meta.dirname, "../..");
-  const files = ["package-lock.json", ...globSync(["web/**/*", "test/page-world/*"], { cwd: root })]
-    .filter((file) => /\.\w+$/.test(file) && !/\.test\.tsx?$|\.sha256$/.test(file))
-    .sort();
-  const hash = createHash("sha256");
-  for (const file of files) hash.update(`${file}\0`).update(readFileSync(join(root, file)));
-  return hash.digest("hex");
-}
-
 function nameOf({ view, state }: Screen): string {
   return `${view}-${state.replaceAll(" ", "-")}`;
 }

@@ -178,7 +178,7 @@ export const en = {
     decisions: {
       withdrawn: "Asked again.",
       allow: "Allowed.",
-      deny: "AccessDenied.",
+      deny: "Denied.",
       continue: "Continued.",
       stop: "Run ended.",
       done: "Marked as done.",
