@@ -15,7 +15,7 @@ export type KnowledgeOptions = Pick<CollectionsOptions, "database" | "defaults" 
   /** `<data>/rag_documents` */
   readonly folder: string;
   readonly embedding: EmbedOptions;
-  /** Of one document, and of all that a user has. */
+  /** Limits of one document, and of all documents of a user. */
   readonly documentBytes: number;
   readonly limits: { readonly bytes: number; readonly documents: number };
   /** How many documents are read here at the same time; 0: none. */
@@ -35,7 +35,7 @@ export type KnowledgeOptions = Pick<CollectionsOptions, "database" | "defaults" 
 export type Knowledge = {
   readonly collections: Collections;
   readonly documents: Documents;
-  /** Of one document, at most. */
+  /** Maximum size of one document. */
   readonly documentBytes: number;
   /** The embedder of a collection's model; undefined for `none`. Throws as `Embedders.get`. */
   embedder(model: string, signal: AbortSignal): Promise<Embedder | undefined>;

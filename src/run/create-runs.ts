@@ -254,7 +254,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
 
 type RunListeners = { readonly mirror: Mirror | undefined; readonly onRunEnd: RunsOptions["onRunEnd"] };
 
-/** What this process commits is written to the sessions' files as well, and who waits for ends of runs is told. */
+/** Also writes what this process commits to the sessions' files, and notifies listeners of runs' ends. */
 function heard(feeds: Feeds, { mirror, onRunEnd }: RunListeners): Feeds {
   return {
     ...feeds,

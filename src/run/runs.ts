@@ -22,7 +22,7 @@ export type StartInput = {
   readonly title?: string;
   /** A name of the caller's own for the thread (`session_id`): the same name finds the same thread, else makes it. */
   readonly sessionKey?: string;
-  /** What comes before the message, for a new thread only: messages, and calls paired with results. */
+  /** Items before the message, for a new thread only: messages, and calls paired with results. */
   readonly history?: readonly NewItem[];
   /** The caller's message. `id`: a UUIDv7 made by the client; the same id sent again answers the first. */
   readonly message: {
@@ -35,14 +35,14 @@ export type StartInput = {
    * after it stays in the log, beside the branch that counts.
    */
   readonly instead?: string;
-  /** Of which message this is a copy; only `askAgain` sets it. */
+  /** ID of the message that this is a copy of; only `askAgain` sets it. */
   readonly again?: string;
   /** The run that it stands in place of. */
   readonly origin?: RunOrigin;
   /** The caller's dialect's system text, if any; kept as a `system` message before the caller's. */
   readonly system?: string;
   readonly options?: RunOptions;
-  /** What happens if the thread has a live run; `queue` when absent. */
+  /** Behaviour if the thread has a live run; default: `queue`. */
   readonly mode?: MessageMode;
   /**
    * With `queue`, for callers that can't answer a question: behind a run that waits for a person nothing is queued; that run
@@ -54,7 +54,7 @@ export type StartInput = {
   readonly held?: boolean;
   /** Nobody is there to be asked: a clock starts it. */
   readonly unattended?: boolean;
-  /** What the caller hands over to sign in elsewhere, by name: kept sealed until the run has ended, in no item and no log. */
+  /** Secrets to sign in elsewhere, by name: stored sealed until the run has ended, in no item and no log. */
   readonly secrets?: Readonly<Record<string, string>>;
   /** The header of a request that a run at work sent us: what it starts is a part of that run. */
   readonly within?: string;
@@ -100,7 +100,7 @@ export type RunStart = {
   readonly replayed: boolean;
   /** Where in its thread it was last resumed, if it had ended before. */
   readonly resumedAt?: number;
-  /** What the run wrote in whose place it stands, and may well write again. */
+  /** Writes of the run that this one replaces, which it may repeat. */
   readonly wrote?: readonly RunWrite[];
 };
 
@@ -149,7 +149,7 @@ export type RunDecision = {
   readonly text?: string;
   /** JSON text that an approved call is done with instead. */
   readonly arguments?: string;
-  /** What the person saw: refused if the question is about something else. */
+  /** Hash of the arguments that the person saw; refused if the question is about others. */
   readonly argumentsHash?: string;
   /** Don't ask again: for this very call, or for all whose arguments fit. */
   readonly always?: true | ArgumentPattern;
@@ -161,7 +161,7 @@ export type RunDecision = {
 
 /** A message behind a run that has not ended; at most a hundred wait in a thread. */
 export type PendingMessage = {
-  /** Of the run that it will begin. */
+  /** ID of the run that it will start. */
   readonly id: string;
   readonly agent: string;
   /** Its beginning, if it is not `isWhole`. */
@@ -185,7 +185,7 @@ export type SessionRecord = {
   readonly archivedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** What was said aloud, on all branches. */
+  /** Number of messages, on all branches. */
   readonly messageCount: number;
 };
 
@@ -226,7 +226,7 @@ export type Runs = {
       readonly limit?: number;
     },
   ): Promise<readonly RunRecord[]>;
-  /** Of runs that the caller was shown. */
+  /** Summarises runs that the caller may see. */
   about(runIds: readonly string[]): Promise<ReadonlyMap<string, RunAbout>>;
   /** A run from inside; of anybody for an admin. */
   details(caller: Caller, asked: { readonly runId: string; readonly most?: number }): Promise<RunDetails>;
@@ -261,7 +261,7 @@ export type Approvals = {
     runId: string,
     answer: { readonly questionId: string; readonly input: RunDecision },
   ): Promise<RunRecord>;
-  /** What the caller said "always" to, newest first. */
+  /** Lists the caller's "always" answers, newest first. */
   grants(caller: Caller): Promise<readonly GrantView[]>;
   removeGrant(caller: Caller, grantId: string): Promise<void>;
   /** The open questions of the caller's runs, oldest first. */
@@ -303,7 +303,7 @@ export type Threads = {
       readonly after?: string;
       readonly limit?: number;
       readonly order?: "asc" | "desc";
-      /** By when they were last used, the newest first, instead of when they began; then only `before` says where. */
+      /** Sorts by last use instead of creation, newest first; only `before` is accepted for paging then. */
       readonly byUse?: boolean;
       /** Only archived ones; absent: none of them. */
       readonly archived?: boolean;
@@ -361,7 +361,7 @@ export type Threads = {
     search: { readonly text: string; readonly limit?: number },
   ): Promise<readonly ThreadSearchHit[]>;
   deleteThread(caller: Caller, threadId: string): Promise<void>;
-  /** What the caller thinks of items of a thread; the last word counts. */
+  /** Stores the caller's rating of an item; the last one counts. */
   rate(caller: Caller, threadId: string, rating: ItemRating): Promise<void>;
   /**
    * Items by seq; `after` and `before` are exclusive, `order` as asked; or those on both sides of the item `around`. Fewer than

@@ -20,7 +20,7 @@ export type AdminRunQuery = {
   readonly limit?: number;
 };
 
-/** What an admin may do with anybody's runs; whoever calls these has made sure that the caller is one. */
+/** Actions of admins on anybody's runs. Callers must have checked that the user is an admin. */
 export type AdminRuns = {
   /** Newest first. */
   list(filter: AdminRunQuery): Promise<readonly AdminRun[]>;
@@ -35,7 +35,7 @@ export type Resolution = {
   readonly step: string;
   readonly index: number;
   readonly status: "done" | "failed";
-  /** What is known of it. */
+  /** Known details. */
   readonly text?: string;
 };
 
@@ -65,13 +65,13 @@ export type Schedules = {
   get(caller: Caller, id: string): Promise<ScheduleRecord>;
   update(caller: Caller, id: string, patch: ScheduleChange): Promise<ScheduleRecord>;
   delete(caller: Caller, id: string): Promise<void>;
-  /** What such a time means: as cron, and when it would be next. Throws InvalidInput. */
+  /** Explains a time: as cron, and its next occurrences. Throws InvalidInput. */
   times(time: ScheduleTiming): { readonly cron: string; readonly next: readonly Date[] };
   /** Starts its run now, whether it is enabled or not. */
   runNow(caller: Caller, id: string, idempotency?: StartInput["idempotency"]): Promise<RunStart>;
 };
 
-/** What `run/` alone may do to erase a person. Each may be done again. */
+/** Steps of erasing a person that only `run/` may do. Each can be repeated. */
 export type PersonErasure = {
   /** Ends all that they have at work or waiting, wherever that is: who works on it can write nothing more. */
   stopRuns(userId: string): Promise<void>;
@@ -83,7 +83,7 @@ export type PersonErasure = {
   rewriteFile(threadId: string): Promise<void>;
 };
 
-/** What `run/` alone may remove because it is old. Each says how many went. */
+/** Removal of old data that only `run/` may do. Each returns how many it removed. */
 export type RunRetention = {
   threads(which: { readonly archived: boolean; readonly days: number; readonly most: number }): Promise<number>;
   /** Runs that ended, with those below them. */
@@ -104,6 +104,6 @@ export type RunsService = {
   readonly active: () => number;
   /** Takes no more runs, lets what works go on for `graceMs`, hands the rest over. Waits as long for whom `isAnswering` speaks of. Once. */
   readonly drain: (graceMs: number, isAnswering?: () => boolean) => Promise<void>;
-  /** The same, and closes all that it holds. */
+  /** Drains, then closes everything that is open. */
   readonly stop: (graceMs: number) => Promise<void>;
 };

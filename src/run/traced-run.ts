@@ -20,7 +20,7 @@ export type TracedRun = RunRecord & {
   readonly takes: readonly TakeView[];
 };
 
-/** What happened in a run and in those that it delegated, each list by time. */
+/** Events of a run and of the runs it delegated, each list by time. */
 export type RunTrace = {
   /** The run itself first; none for a message that waits for its turn. */
   readonly runs: readonly TracedRun[];
@@ -35,11 +35,11 @@ export type RunDetails = RunTrace & {
   readonly run: AdminRun;
   readonly about: RunAbout | undefined;
   readonly origin: RunOrigin | null;
-  /** What it waits for, and what waits below it. */
+  /** Questions that it, and the runs below it, wait for. */
   readonly questions: readonly ItemOf<"question">[];
   /** Undefined: no job stands for it, as for one that waits or has ended. */
   readonly job: JobState | undefined;
-  /** Of the whole tree; undefined for a message that waits for its turn. */
+  /** Usage of the whole tree; undefined for a queued message. */
   readonly budget: BudgetUse | undefined;
   readonly models: readonly ModelUse[];
 };

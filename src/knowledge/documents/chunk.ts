@@ -24,7 +24,7 @@ const smallPart = 4;
 const longestLine = 50_000;
 const sentences = new Intl.Segmenter(undefined, { granularity: "sentence" });
 
-/** What is kept of a document: one text, and where its sections begin in it. */
+/** Joins sections to the stored form of a document: one text, and where its sections begin. */
 export function joinSections(sections: readonly ParsedSection[]): {
   readonly text: string;
   readonly marks: readonly SectionStart[];
@@ -97,7 +97,7 @@ export function chunkText(text: string, marks: readonly SectionStart[], { size, 
   }
 }
 
-/** What is small is put to what follows it, else to what it follows, where that fits. */
+/** Merges small pieces with the next one, else with the previous one, if they fit. */
 function withoutSmall(pieces: readonly WeightedSpan[], limit: number): readonly WeightedSpan[] {
   const kept: WeightedSpan[] = [];
   for (const piece of pieces) {
@@ -159,13 +159,13 @@ function overlapStart(text: string, { start, end }: TextSpan, most: number): num
   return endsOf(text, /[.!?]["')\]]*\s+|\n\s*/g, kept)[0] ?? endsOf(text, /\s+/g, kept)[0] ?? end;
 }
 
-/** Of a text without pages, all of it. */
+/** Returns the spans of pages; a text without pages is one span. */
 function pagesOf(marks: readonly SectionStart[], length: number): readonly TextSpan[] {
   const starts = marks.filter(({ at, page }, index) => at > 0 && page !== marks[index - 1]?.page).map(({ at }) => at);
   return [0, ...starts].map((start, index) => ({ start, end: starts[index] ?? length }));
 }
 
-/** Of fenced code, from its first to behind its last line; without an end it is none. */
+/** Returns the spans of fenced code, including its fences; a fence without an end is ignored. */
 function fencesIn(text: string): readonly TextSpan[] {
   const spans: TextSpan[] = [];
   let open: { readonly mark: string; readonly start: number } | undefined;

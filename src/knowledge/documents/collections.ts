@@ -48,7 +48,7 @@ export type Reindex = {
   readonly settings?: Partial<CollectionSettings> | undefined;
 };
 
-/** What a collection may be made with. */
+/** Choices for a new collection. */
 export type CollectionChoices = Pick<KnowledgeChoices, "defaults" | "embeddingModels" | "languages"> & {
   /** Which others the caller may choose: names or globs. */
   readonly others: readonly string[];
@@ -57,12 +57,12 @@ export type CollectionChoices = Pick<KnowledgeChoices, "defaults" | "embeddingMo
 /** Collections of documents. Each verb throws NotFound for what the caller may not read, AccessDenied for what is only the owner's. */
 export type Collections = {
   create(caller: Caller, collection: NewCollection): Promise<CountedCollection>;
-  /** What the caller may make one with. */
+  /** Returns the caller's choices for a new collection. */
   choices(caller: Caller): Promise<CollectionChoices>;
   /** Own ones, then those shared with the caller or a group, then those of everyone. */
   list(caller: Caller): Promise<readonly CountedCollection[]>;
   get(caller: Caller, id: string): Promise<CountedCollection>;
-  /** By id, or by name: one's own, else the only one of that name that is shared with the caller. */
+  /** Finds a collection by ID or name: the caller's own, else the only one of that name that is shared with them. */
   find(caller: Caller, idOrName: string): Promise<Collection>;
   /** Throws Conflict `reindex_needed` for what changes how documents are cut. */
   change(caller: Caller, id: string, edit: CollectionEdit): Promise<CountedCollection>;
@@ -172,7 +172,7 @@ export function createCollections(options: CollectionsOptions): Collections {
       if (!mayUseCollection(caller, { name }))
         throw new AccessDenied(403, `You don't have access to a collection named ${name}.`);
       checkModel(caller, embeddingModel);
-      // What others share is no matter of this person.
+      // Collections that others share are not this person's.
       const own = (await listCollections(query, caller.userId)).filter(({ userId }) => userId === caller.userId);
       if (own.length >= maxCollections)
         throw new Conflict(`You have reached the limit of ${maxCollections} collections.`, {

@@ -67,7 +67,7 @@ export function createDocumentFiles({
 }): DocumentFiles {
   const placeOf = (file: string): string => {
     if (refusal !== undefined) throw new Unavailable(refusal, { code: "files_unavailable" });
-    // What an import brought may name anything.
+    // An import may contain any path.
     const place = resolve(folder, file);
     if (!place.startsWith(resolve(folder) + sep))
       throw new NotFound("The file is not here.", { code: "file_not_found" });

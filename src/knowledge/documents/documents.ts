@@ -26,7 +26,7 @@ import type { DocumentFiles, StagedFile } from "./document-files.ts";
 import { type GivenContent, stageExportedChunks } from "./exported-chunks.ts";
 import { openStagingFolder } from "./staging-folder.ts";
 
-/** What became of a document that was brought. */
+/** Outcome of adding a document. */
 export type DocumentResult = {
   readonly document: RagDocument;
   /** `unchanged`: it is there with this content; `duplicate`: this content is there under another name, which is the document's. */
@@ -48,7 +48,7 @@ export type GivenDocument = NewFile & {
   readonly content: GivenContent;
   /** How it was cut and embedded; what is otherwise here is done anew. */
   readonly made: { readonly chunkSize: number; readonly chunkOverlap: number; readonly embeddingModel: string };
-  /** Of the embeddings of its chunks, if they have some. */
+  /** Dimension of its chunks' embeddings, if any. */
   readonly dimension?: number | undefined;
 };
 
@@ -62,7 +62,7 @@ export type Documents = {
   chunks(caller: Caller, id: string, page: ChunkPage): Promise<readonly ChunkView[]>;
   /** Its chunks as an export has them, a line each. */
   exportChunks(caller: Caller, id: string): Promise<AsyncIterable<string>>;
-  /** What is at an address; it is fetched in its turn, also if it was before. */
+  /** Adds the content of an address. It is queued for fetching, even if it was fetched before. */
   addUrl(caller: Caller, collectionId: string, url: string): Promise<DocumentResult>;
   list(caller: Caller, collectionId: string, page: DocumentPage): Promise<readonly RagDocument[]>;
   get(caller: Caller, id: string): Promise<RagDocument>;
@@ -95,7 +95,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
   async function readable(caller: Caller, id: string): Promise<RagDocument> {
     const document = await getDocument(query, id);
     await collections.get(caller, document.collectionId).catch((error: unknown) => {
-      // Of a collection that the caller may not read there is nothing to tell.
+      // A collection that the caller may not read must look as if it did not exist.
       throw error instanceof NotFound ? noDocument(id) : error;
     });
     return document;
@@ -145,7 +145,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
       }
       if (added) {
         const { named } = before;
-        // What was brought before and never became ready; it may have meanwhile.
+        // An earlier file that never became ready, unless it has become so meanwhile.
         if (named && named.file !== added.document.liveFile) await files.removeFiles([named.file]);
         return added;
       }
@@ -322,7 +322,7 @@ function pick(
   sha256: string | null,
 ): { readonly named?: RagDocument | undefined; readonly kept?: DocumentResult } {
   const named = found.find((document) => document.name === name);
-  // What failed is tried again.
+  // A failed document is tried again.
   if (named && named.sha256 === sha256 && named.status !== "failed")
     return { kept: { document: named, outcome: "unchanged" } };
   // Under another name it may be read otherwise.

@@ -9,7 +9,7 @@ import { embeddingBatchSize, type StagingFolder } from "./staging-folder.ts";
 import { writeVectors } from "./vector-files.ts";
 import { countTokens } from "./count-tokens.ts";
 
-/** What an exported document says of itself. */
+/** Manifest of an exported document. */
 export const contentSchema = z.object({
   kind: z.string().max(40),
   mediaType: z.string().max(200),

@@ -10,7 +10,7 @@ const endings: Readonly<Record<string, string>> = {
   "application/json": ".json",
 };
 
-/** What is at an address, and a file name for it. Throws InvalidInput for what will not be there later, Unavailable else. */
+/** Fetches the content of an address, and derives a file name. Throws InvalidInput if it won't be available later either, else Unavailable. */
 export async function fetchDocument(
   url: string,
   {

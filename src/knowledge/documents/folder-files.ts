@@ -12,7 +12,7 @@ export type FolderFile = {
 
 const maxFiles = 10_000;
 const maxLevels = 32;
-/** What holds no documents of anybody. */
+/** Folders that never contain documents. */
 const skipped = new Set(["node_modules", "__pycache__"]);
 
 /**

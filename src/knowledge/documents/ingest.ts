@@ -30,9 +30,9 @@ export type IngestOptions = {
   /** Hosts and ranges that may be fetched from though they are not on the public internet. */
   readonly allow: readonly string[];
   readonly documentBytes: number;
-  /** Of all documents of a person. */
+  /** Limit for all documents of a person. */
   readonly userBytes: number;
-  /** Of its text, in characters. */
+  /** Characters of a document's text. */
   readonly maxText: number;
 };
 
@@ -153,7 +153,7 @@ async function fetched(
   );
 }
 
-/** Of work that was begun earlier; work on what the document was before goes. */
+/** Reads the results of an earlier attempt; results for earlier content are removed. */
 async function readBefore({ folder, textFile, chunksFile }: StagingFolder): Promise<ReadContent | undefined> {
   const around = dirname(folder);
   for (const entry of await readdir(around))
@@ -233,7 +233,7 @@ async function embedAll(
   return dimension;
 }
 
-/** What a model is given of a chunk: with the headings above it, which say what it is about. */
+/** Returns the text of a chunk to embed, with the headings above it, which say what it is about. */
 function embeddedText({ headingPath, text }: Chunk): string {
   return headingPath.length === 0 ? text : `${headingPath.join(" > ")}\n${text}`;
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type ParserProcess, startChild } from "../parse/run-child.ts";
 import { UnreadableFile } from "../parse/parsed.ts";
 
-/** What is to be read, and where what it holds is to be written. */
+/** The document to read, and where to write its content. */
 export type DocumentRequest = {
   readonly path: string;
   /** As people know it; it tells texts apart. */
@@ -17,7 +17,7 @@ export type DocumentRequest = {
   readonly chunkOverlap: number;
 };
 
-/** What was found in it. */
+/** Content found in a document. */
 export type ReadContent = {
   readonly kind: string;
   readonly mediaType: string;
@@ -88,7 +88,7 @@ export function createDocumentReader(): DocumentReader {
     try {
       return await child.ask<ReadContent>(request, { signal, timeoutMs, outputBytes });
     } catch (error) {
-      // What the documents before left in the process may be the cause: once more, alone.
+      // State left by earlier documents in the process may be the cause: try once more in a new one.
       if (uses > 0 && !child.isAlive() && error instanceof UnreadableFile && error.code !== "too-slow")
         return await read(request, options);
       throw error;

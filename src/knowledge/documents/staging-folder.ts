@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Collection } from "../../store/knowledge/collections.ts";
 import type { DocumentFiles, DocumentPlace } from "./document-files.ts";
 
-/** What is done of a document that is being read, in a folder of its own until all of it is. */
+/** Folder for the partial results of a document until it is read completely. */
 export type StagingFolder = { readonly folder: string; readonly textFile: string; readonly chunksFile: string };
 
 /** Raised when what is kept of work in progress means something else than before. */
@@ -12,7 +12,7 @@ const workVersion = 2;
 /** How many chunks are embedded at once, and how many vectors a file of the work has. */
 export const embeddingBatchSize = 32;
 
-/** The same place for the same content, cut and embedded in the same way: what was done there counts. */
+/** Opens the folder for this content, chunking and embedding. Partial results of an earlier attempt are reused. */
 export async function openStagingFolder(
   files: DocumentFiles,
   document: DocumentPlace,

@@ -6,7 +6,7 @@ import { prefixOf } from "./embed-prefixes.ts";
 
 /** A server that speaks OpenAI's protocol; Ollama's does at `/v1`. */
 export type HttpEmbedding = {
-  /** Of the protocol, such as `http://127.0.0.1:11434/v1`. */
+  /** Base URL of the protocol, such as `http://127.0.0.1:11434/v1`. */
   readonly url: string;
   readonly apiKey?: string | undefined;
   readonly timeoutMs?: number;

@@ -11,11 +11,11 @@ export type LocalEmbedding = {
   readonly models: string;
   /** In its `node_modules` the packages are that run them. */
   readonly packages: string;
-  /** What the process gets of the environment. */
+  /** Environment of the process. */
   readonly environment: Readonly<Record<string, string>>;
 };
 
-/** What is sent to the process, and what it answers. */
+/** Messages to the process, and its answers. */
 export type EmbedRequest = { readonly id: number; readonly texts: readonly string[] };
 export type EmbedAnswer =
   | { readonly ready: { readonly dimension: number } }

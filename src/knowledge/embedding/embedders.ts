@@ -13,7 +13,7 @@ export type Embedders = {
 export type EmbedOptions = {
   /** Where `http:…` is asked. */
   readonly http: HttpEmbedding;
-  /** What `onnx:…` and `gguf:…` need. */
+  /** Settings for `onnx:…` and `gguf:…`. */
   readonly local: LocalEmbedding;
 };
 
@@ -43,7 +43,7 @@ export function createEmbedders({ http, local }: EmbedOptions): Embedders {
         });
       const opening = open(model);
       opened.set(model, opening);
-      // What is not there now may be later.
+      // A model that is missing now may be available later.
       opening.catch(() => opened.delete(model));
       return opening;
     },

@@ -8,7 +8,7 @@ import { bootstrap, type Interval, ndcg, type RankedGains, recall } from "./meas
 const aboutSchema = z.strictObject({
   description: z.string().optional(),
   licence: z.string().optional(),
-  /** Of the collection that is made for it. */
+  /** Settings of the collection that is created for the evaluation. */
   settings: collectionSettingsSchema.partial().optional(),
 });
 
@@ -103,7 +103,7 @@ export type EvaluationRow = MeasureIntervals & {
   readonly gain?: Interval;
 };
 
-/** By each way to search: the mean of all questions, and how sure it is. */
+/** Returns, for each way to search, the mean over all questions and its uncertainty. */
 export function evaluationRows(rankings: ReadonlyMap<RetrievalMode, readonly RankedGains[]>): readonly EvaluationRow[] {
   const words = rankings.get("lexical")?.map(measures["nDCG@10"]);
   return [...rankings].map(([retrieval, ranked]) => {

@@ -1,4 +1,4 @@
-/** What was wanted is at these places of what was found: `gains[i]` is how much of it the i-th brought that none before it had. */
+/** Gains of a ranking: `gains[i]` is how much of what was wanted the i-th result adds to those before it. */
 export type RankedGains = {
   readonly gains: readonly number[];
   /** How much there is to find. */ readonly wanted: number;

@@ -9,7 +9,7 @@ const sampleRows = 5;
 const maxColumns = 100;
 const delimiters = [",", ";", "\t", "|"];
 
-/** Of any size: only its beginning is parsed, the rest is counted. */
+/** Parses a file of any size: its beginning; the remaining rows are counted only. */
 export async function parseCsv(path: string): Promise<ParsedDocument> {
   const file = await open(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0).finally(() => file.close());

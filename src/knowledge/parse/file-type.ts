@@ -15,7 +15,7 @@ const magics: readonly (readonly [bytes: string, at: number, kind: FileKind, med
   ["{\\rtf", 0, "rtf", "application/rtf"],
 ];
 
-/** Of texts, which can't be told apart by their bytes. */
+/** Types of texts, which can't be told apart by their bytes. */
 const byExtension: Readonly<Record<string, FileType>> = {
   ".csv": { kind: "csv", mediaType: "text/csv" },
   ".tsv": { kind: "csv", mediaType: "text/tab-separated-values" },
@@ -42,7 +42,7 @@ export async function fileTypeOf(path: string, name: string): Promise<FileType> 
     if (latin.startsWith(bytes, at) && (mediaType !== "image/webp" || latin.startsWith("RIFF")))
       return { kind, mediaType };
   if (latin.startsWith("PK\x03\x04") || latin.startsWith("PK\x05\x06")) return zipType(path);
-  // What Office encrypts, and its old formats, are compound files.
+  // Encrypted Office files and its old formats are compound files.
   if (latin.startsWith("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"))
     return { kind: "binary", mediaType: "application/x-ole-storage" };
   if (!isText(head)) return { kind: "binary", mediaType: "application/octet-stream" };

@@ -30,7 +30,7 @@ export function parseHtml(html: string): ParsedDocument {
   };
 }
 
-/** Of HTML that we made ourselves, all of it. */
+/** Returns all sections of HTML that we generated ourselves. */
 export function htmlSections(html: string): readonly ParsedSection[] {
   checkDepth(html);
   return markdownSections(toMarkdown(html));

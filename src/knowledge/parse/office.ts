@@ -67,7 +67,7 @@ function nodeText(node: OfficeNode): string {
   return children.map(nodeText).join(between);
 }
 
-/** What Word keeps beside the text. */
+/** Reads the properties that Word stores besides the text. */
 async function propertiesOf(buffer: Buffer): Promise<Record<string, string>> {
   const tree = await OfficeParser.parseOffice(buffer, { fileType: "docx" }).catch(() => undefined);
   return propertiesIn(tree?.metadata ?? {});

@@ -8,7 +8,7 @@ import { readText } from "./plain-text.ts";
 export type ParseOptions = {
   /** As the user named it. */
   readonly name: string;
-  /** Of the text that is taken, in characters. */
+  /** Characters of text that are taken. */
   readonly maxText: number;
   /** Also what is only worth reading whole: all rows of a workbook or a CSV file. */
   readonly whole: boolean;

@@ -1,4 +1,4 @@
-/** What a file is, found out from its bytes; its name only tells texts apart. */
+/** Kinds of files, determined from their bytes; the name only tells texts apart. */
 export const fileKinds = [
   "pdf",
   "docx",
@@ -24,7 +24,7 @@ export type FileType = { readonly kind: FileKind; readonly mediaType: string };
 /** A verbatim piece of what was extracted, in order; `page` counts from 1 (slides too), `headings` is the path to it. */
 export type ParsedSection = { readonly text: string; readonly page?: number; readonly headings?: readonly string[] };
 
-/** What a parser found. `metadata` is for people and models, JSON of a few thousand characters at most. */
+/** Result of a parser. `metadata` is for people and models, JSON of a few thousand characters at most. */
 export type ParsedDocument = {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly sections: readonly ParsedSection[];

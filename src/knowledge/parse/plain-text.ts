@@ -16,7 +16,7 @@ export async function readText(
   }
 }
 
-/** By its mark, else UTF-8; what is no UTF-8 is taken as Windows-1252, as spreadsheets write it. */
+/** Decodes text by its byte order mark, else as UTF-8, or as Windows-1252 (which spreadsheets write) if it is not UTF-8. */
 export function decodeText(bytes: Buffer): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);

@@ -6,11 +6,11 @@ export type ChildLimits = {
   readonly signal: AbortSignal;
   readonly timeoutMs?: number | undefined;
   readonly memoryBytes?: number | undefined;
-  /** Of its answer. */
+  /** Maximum size of its answer. */
   readonly outputBytes: number;
 };
 
-/** What a child answers: one of these as a line of JSON on its standard output. */
+/** Answer of a child, as a line of JSON on its standard output. */
 export type ChildAnswer<Value> =
   | { readonly done: Value }
   | { readonly failed: { readonly code: UnreadableFile["code"]; readonly message: string } };

@@ -26,7 +26,7 @@ export function rerankerOf(
   return undefined;
 }
 
-/** What it has no score for comes last; without an answer of it the order stays. */
+/** Reranks passages. Those without a score come last; if the reranker does not answer, the order stays. */
 export async function reranked<Passage extends { readonly text: string }>(
   passages: readonly Passage[],
   {

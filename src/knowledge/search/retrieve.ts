@@ -56,9 +56,9 @@ export type RetrieveOptions = {
     readonly collections: Pick<Knowledge["collections"], "find" | "list">;
   };
   readonly search: SearchPassages;
-  /** By name. */
+  /** Rerankers by name. */
   readonly rerankers: ReadonlyMap<string, Reranker>;
-  /** Of collections that name none. */
+  /** Default for collections that name none. */
   readonly reranker?: string | undefined;
   readonly log: Log;
 };
@@ -70,7 +70,7 @@ export type RetrievePassages = (
 ) => Promise<RetrievalResult>;
 
 export type Traces = {
-  /** Of the caller, newest first; `before` is an id, exclusive. */
+  /** Lists the caller's, newest first; `before` is an ID, exclusive. */
   list(
     caller: Caller,
     page: { readonly runId?: string | undefined; readonly before?: string | undefined; readonly limit: number },
@@ -83,7 +83,7 @@ export type Traces = {
 export type PassageSearch = {
   readonly retrieve: RetrievePassages;
   readonly traces: Traces;
-  /** By name: which collections may name, and which is asked where they name none. */
+  /** Names that collections may use, and the default. */
   readonly rerankers: { readonly names: readonly string[]; readonly standard?: string | undefined };
 };
 

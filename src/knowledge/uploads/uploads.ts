@@ -29,7 +29,7 @@ export type UploadsOptions = {
   readonly database: Database;
   /** In it a folder for each user. */
   readonly folder: string;
-  /** Of one file, and of all that a user has. */
+  /** Limits of one file, and of all files of a user. */
   readonly fileBytes: number;
   readonly limits: UploadLimits;
   /** Throws if so many bytes would leave too little free of the disk. */
@@ -62,7 +62,7 @@ export type Uploads = {
   offsetOf(upload: Upload): Promise<number>;
   list(owner: UploadOwner, page: { readonly before?: string; readonly limit: number }): Promise<readonly Upload[]>;
   remove(owner: UploadOwner, id: string): Promise<void>;
-  /** Of whoever it is, if it is there: because it is old, or its owner goes. */
+  /** Removes an upload, if it exists, without checking its owner: because it is old, or its owner is removed. */
   removeById(id: string): Promise<void>;
   /** Where its bytes are. */
   placeOf(upload: Pick<Upload, "file">): string;
@@ -75,10 +75,10 @@ export type Uploads = {
 };
 
 const megabyte = 1024 * 1024;
-/** What providers take; more would be refused with all that was said. */
+/** Limit of the providers: a larger image would make them refuse the whole request. */
 const maxImageBytes = 20 * megabyte;
 const abandonedHours = 24;
-/** Of 255 that file systems take, since an id and an ending are added. */
+/** File systems allow 255; an ID and an extension are added. */
 const maxNameBytes = 150;
 /** At the same time; each may need a gigabyte. */
 const readers = 2;
@@ -86,7 +86,7 @@ const readers = 2;
 export function createUploads(options: UploadsOptions): Uploads {
   const { database, folder, fileBytes, limits, checkDisk, log, refusal } = options;
   const { query } = database;
-  /** What an import brought may name anything. */
+  /** Resolves a path. It is not trusted: an import may contain any path. */
   const placeOf = ({ file }: Pick<Upload, "file">) => {
     const place = resolve(folder, file);
     if (!place.startsWith(resolve(folder) + sep))

@@ -1,7 +1,7 @@
 import type { FinishReason, Usage } from "../../protocol/agents/models.ts";
 import type { PricedCall } from "../../store/metering/model-calls.ts";
 
-/** What one attempt of a step has brought so far; stays readable when the stream breaks off. */
+/** Answer of one attempt of a step so far; stays readable when the stream is interrupted. */
 export type ModelAnswer = {
   text: string;
   reasoning: string;
@@ -14,7 +14,7 @@ export type ModelAnswer = {
   opaque: unknown;
   /** Pictures that the model was not shown. */
   unseen: number;
-  /** Of all attempts. */
+  /** Records of all attempts. */
   readonly records: PricedCall[];
   /** Its number. */
   attempt: number;

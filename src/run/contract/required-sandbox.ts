@@ -2,7 +2,7 @@ import type { AgentDefinition } from "../../protocol/agents/agents.ts";
 import { type Caller, isAsker } from "../../protocol/base/callers.ts";
 import { isAtLeast, type SandboxState } from "../../protocol/agents/sandboxes.ts";
 
-/** What commands run in. */
+/** The sandbox that commands run in. */
 export type SandboxInfo = Pick<SandboxState, "driver" | "grade">;
 
 /** Too little to run code in without asking. Where there is none at all, the tool refuses by itself. */

@@ -1,6 +1,6 @@
 import type { ReservedSpending } from "../../store/metering/spending.ts";
 
-/** What is asked for, as far as what it used must be estimated. */
+/** Parts of a request that are needed to estimate its usage. */
 export type ReservedRequest = {
   /** Reserved of what its account may spend. */
   readonly expected: ReservedSpending;
@@ -9,7 +9,7 @@ export type ReservedRequest = {
   readonly model: string;
 };
 
-/** What a step may use of the limits of its run, and of what its account may spend. */
+/** A step's reservation from its run's limits and its account's budgets. */
 export type ReservedStep = ReservedRequest & {
   readonly steered: number;
   /** Something limits what its account may spend. */

@@ -16,7 +16,7 @@ import type { MessageBlock } from "../log/message-blocks.ts";
 import type { Fold } from "../log/fold.ts";
 import type { RoomVoice } from "../log/room-voice.ts";
 
-/** What a strategy parsed from the model's text. `calls` become the step's calls; without calls, `answer` is the answer. */
+/** Result of a strategy's parsing of the model's text. `calls` become the step's calls; without calls, `answer` is the answer. */
 export type ParsedAnswer = {
   readonly answer?: string;
   readonly calls?: readonly { readonly name: string; readonly arguments: string }[];
@@ -110,7 +110,7 @@ export type MemberTurn = {
   readonly within: Pick<RoomSpec, "tools">;
 };
 
-/** What the room's strategy uses to give turns to agents. */
+/** Gives turns to agents; used by the room's strategy. */
 export type RoomTurns = {
   readonly runId: string;
   /** Returns messages, calls, states and notices of the thread after `seq`, whoever wrote them. */

@@ -10,7 +10,7 @@ const meanings = {
   answer: ["answer", "finalanswer"],
 } as const;
 
-/** What is longer is no name: it is cut before patterns look at it. */
+/** Longest name; longer text is cut before patterns are applied. */
 export const longestName = 300;
 
 const knownKeys = new Set<string>(["name", ...Object.values(meanings).flat()]);
@@ -19,7 +19,7 @@ type CallFieldName = keyof typeof meanings;
 /** `others`: what has another key; models put a tool's arguments there. */
 export type CallFields = { readonly [meaning in CallFieldName]?: unknown } & { readonly others?: JsonObject };
 
-/** What only holds an action: `{"tool_call": {…}}`, `{"tool_calls": [{"function": {…}}]}`. */
+/** Keys that only wrap an action: `{"tool_call": {…}}`, `{"tool_calls": [{"function": {…}}]}`. */
 const wrappers = [
   "toolcall",
   "toolcalls",

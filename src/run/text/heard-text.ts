@@ -1,13 +1,13 @@
 import type { ToolSchema } from "../../protocol/agents/models.ts";
 import { callOfWholeText, writtenCalls, type WrittenCall } from "./written-calls.ts";
 
-/** What is to be told of a piece of an answer. */
+/** Visible parts of a piece of an answer. */
 export type AnswerText = { readonly text: string; readonly thinking: string };
 
 /** Reads an answer as it comes. */
 export type AnswerTextReader = {
   readonly take: (piece: string) => AnswerText;
-  /** What was held back, and the calls that were written in it. */
+  /** Returns the text that was held back, and the calls that were written in it. */
   readonly end: () => AnswerText & { readonly calls: readonly WrittenCall[] };
 };
 
@@ -23,7 +23,7 @@ const beginning = /(?:<[^>\n]{0,39}|\[[A-Z_]{0,10}|`{1,2})$/;
 /** A wire of its own for calls. */
 const anyCalling =
   /<tool_calls?>|<function=|\[TOOL_CALLS\]|<\|(?:python_tag|tool_call\w*)\|>|<\|channel\|>[^<]{0,80}\bto=|<｜tool/i;
-/** The same, where the text goes on with it. */
+/** Like `anyCalling`, at the start of the remaining text. */
 const calling = /^(?:<tool_call|<function=|\[TOOL_CALLS\]|<\|(?:python_tag|channel|start|tool_call\w*)\|>|<｜tool)/i;
 /** Keys that the JSON of a call may begin with. */
 const callKeys = new Set([

@@ -5,7 +5,7 @@ import { InvalidInput, messageOf } from "../../protocol/base/errors.ts";
 import type { JsonSchema } from "../../protocol/agents/models.ts";
 import { isObject } from "./lenient-json.ts";
 
-/** What is wrong with a value, in a few words each; empty: nothing. Throws if that can't be found out. */
+/** Returns short descriptions of what is wrong with a value; empty: nothing. Throws if the check can't be completed. */
 export type SchemaCheck = (value: unknown) => readonly string[];
 
 const maxCharacters = 64_000;
@@ -52,7 +52,7 @@ function compile(schema: JsonSchema, text: string): SchemaCheck {
 const options: Options = {
   strict: false,
   allErrors: true,
-  // By the standard a format is a remark; patterns for them are not worth their risk.
+  // The standard treats formats as annotations; patterns for them are not worth their risk.
   validateFormats: false,
   inlineRefs: false,
   logger: false,
@@ -70,7 +70,7 @@ function pattern(source: string, flags: string): RegExp {
 
 type Traits = { tuples: boolean };
 
-/** What is data, not schema. */
+/** Keywords whose values are data, not schemas. */
 const data = new Set(["const", "enum", "default", "examples", "example"]);
 
 /** Without what is common in practice but no schema language: OpenAPI's `nullable` where there is no `type`. */

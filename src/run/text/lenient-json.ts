@@ -28,7 +28,7 @@ export function strictJson(text: string): unknown {
 }
 
 /**
- * What a text that is meant as one JSON value says, also with the faults models make: trailing commas, comments, single
+ * Parses a text that is meant as one JSON value, also with the faults models make: trailing commas, comments, single
  * or curly quotes, Python's literals and triple quotes, raw line breaks, brackets left open. Undefined: it is no such
  * value. Plain prose is not turned into a string: only what begins like an object, an array or a string counts.
  */
@@ -52,7 +52,7 @@ export function objectsIn(text: string): FoundObject[] {
     // Prose has braces too: one that is never closed counts only if what follows begins like an object.
     const value = open === 0 || /^\{\s*(?:["'“]|\w+\s*:)/.test(written) ? lenientJson(written) : undefined;
     if (isObject(value)) found.push({ value, from, to, open, inString });
-    // What stands in a cut-off object is a part of it and no object of its own.
+    // An object inside a cut-off object is a part of it, not a value of its own.
     if (isObject(value) && open > 0) break;
     from = text.indexOf("{", isObject(value) ? to : from + 1);
   }

@@ -1,8 +1,8 @@
 import { estimate } from "../log/estimate-tokens.ts";
 
-/** Of what there is room for: an estimate may be wrong by the rest. */
+/** Share of the room that is used: the estimate may be wrong by the rest. */
 const safe = 0.9;
-/** Of what is kept of a text: its end often says how it came out. */
+/** Share of the kept text that is taken from the beginning; the end often tells the outcome. */
 const ofHead = 2 / 3;
 
 /** A text, or as much of its beginning and its end as these tokens hold. */
@@ -28,13 +28,13 @@ export function shortened(text: string, most: number): string {
 /** Where there is less room than this, it is for the text itself. */
 const leastForNote = 60;
 
-/** The same by tokens, in its own words. As little as there is room for, but never nothing. */
+/** Shortens a text to a number of tokens, with the given words for what was left out. Never returns nothing. */
 export function clipped(text: string, tokens: number, words: (leftOut: number) => string): string {
   const needs = estimate(text);
   if (needs <= tokens) return text;
   const note = tokens < leastForNote ? () => "[…]" : words;
   const room = Math.max(0, tokens - estimate(note(text.length)));
-  // What is kept may be written in another script than most of it.
+  // The kept part may be in another script than most of the text.
   for (let most = Math.floor((text.length * room) / needs); ; most = Math.floor(most * 0.8)) {
     const kept = headAndTail(text, most, note);
     if (most < 8 || estimate(kept) <= tokens) return kept;

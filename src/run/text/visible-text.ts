@@ -1,6 +1,6 @@
 import { closedBlocks, withoutPieces } from "../../protocol/base/closed-blocks.ts";
 
-/** What a model said aloud and what it only thought; `call`: it used its own wire format to call a tool. */
+/** A model's answer and its thoughts; `call`: it used its own wire format to call a tool. */
 export type VisibleText = {
   readonly text: string;
   readonly thinking: string;

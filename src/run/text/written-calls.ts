@@ -10,7 +10,7 @@ export type WrittenCall = { readonly name: string; readonly arguments: string };
 export type CallsInText = { readonly calls: readonly WrittenCall[]; readonly said: string; readonly thought: string };
 
 /**
- * What a text says that begins with a mark of a model's own wire for calls: OpenAI's channels, tags around JSON or XML, or a
+ * Reads the calls in a text that begins with a mark of a model's own format for calls: OpenAI's channels, tags around JSON or XML, or a
  * token before it. What stands behind a call was written without its result and is left out. Half a call has half of a text as
  * its arguments, which no tool takes: so the model is told.
  */
@@ -42,7 +42,7 @@ export function callOfWholeText(text: string, tools: readonly ToolSchema[]): Wri
 }
 
 function jsonCalls(text: string, tools: readonly ToolSchema[]): WrittenCall[] {
-  // What a model makes up as the result is none of its calls.
+  // Results that a model makes up are not calls.
   const own = text.split(/<tool_response>|<\|start_header_id\|>|<\|im_start\|>/, 1)[0]!;
   return objectsIn(own).flatMap(({ value, open, from, to }) => {
     const call = callOf(value, tools);

@@ -3,7 +3,7 @@ import { type Mount, type SandboxCommand, type SandboxLimits, workspaceTarget } 
 import { visibleSettings } from "../process/system-view.ts";
 import { sandboxUser } from "../workspace/owner.ts";
 
-/** What a sandbox looks like on this machine, found once. */
+/** Layout of a sandbox on this machine, determined once. */
 export type Layout = {
   /** Root makes the mounts and then becomes the sandbox's user; anybody else needs a user namespace for them. */
   readonly isRoot: boolean;
@@ -108,7 +108,7 @@ export function prepared(
   const inGroups =
     entries.length === 0 ? argv : (["/bin/sh", "-c", enterScript, "sh", ...entries, "--", ...argv] as const);
   if (inherited.length === 0) return inGroups;
-  // Of the usual shells, only bash handles descriptors above 9.
+  // Only bash, among the usual shells, handles descriptors above 9.
   const close = inherited.map((descriptor) => `exec ${descriptor}<&-; `).join("");
   return ["/bin/bash", "-c", `${close}exec "$@"`, "bash", ...inGroups];
 }

@@ -14,7 +14,7 @@ export type Hierarchy = {
   /** For the server's group, in which those of its commands are. */
   readonly ownSettings: readonly GroupSetting[];
   readonly settings: (limits: SandboxLimits) => readonly GroupSetting[];
-  /** Of a command's group too, but not every kernel has them. */
+  /** Files of a command's group that not every kernel has. */
   readonly wishes: readonly GroupSetting[];
   /** The file that counts `oom_kill <n>`. */
   readonly killsFile?: string;

@@ -8,7 +8,7 @@ import { Bash, InMemoryFs, MountableFs, type CpOptions, ReadWriteFs } from "just
 import { workspaceTarget } from "../sandbox.ts";
 import { z } from "zod";
 
-/** What the program that simulates one command is told. */
+/** Input of the program that simulates one command. */
 const simulatedOrderSchema = z.object({
   argv: z.array(z.string()).min(1).readonly(),
   workspace: z.string(),
@@ -67,7 +67,7 @@ const result = await bash.exec(quoted, { args, stdin, stdinKind: "bytes", rawScr
 const isBytes = result.stdoutKind === "bytes" || result.stdoutEncoding === "binary";
 write(1, Buffer.from(result.stdout, isBytes ? "latin1" : "utf8"));
 write(2, Buffer.from(result.stderr));
-// What it may still hold, such as the threads of its Python, has no more to say.
+// Anything that is still running, such as threads of its Python, no longer matters.
 process.exit(result.exitCode);
 
 /** Whole, and before the process ends: a pipe takes only so much at once. */

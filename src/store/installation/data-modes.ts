@@ -73,7 +73,7 @@ export function chmodHint(path: string): string {
   return `other users can use ${path}, and it is not this user's to change: give it to the user who runs the server (chown), or chmod go= ${path} as its owner`;
 }
 
-/** By what is open, so that a name that becomes a link meanwhile leads nowhere else. */
+/** Works on open descriptors, so that a name that is replaced by a link meanwhile has no effect. */
 function closes(path: string): boolean {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -16,7 +16,7 @@ const littleFree = gigabyte;
 const smallSkewSeconds = 1;
 const largeSkewSeconds = 30;
 
-/** What the database and its surroundings are like, and every row that breaks a promise. */
+/** Examines the database and its surroundings, and finds every row that violates an invariant. */
 export async function examineDatabase(
   { query, kind, label }: Database,
   { dataDirectory, fileProof }: StorePaths,
@@ -91,7 +91,7 @@ async function examineDisk(dataDirectory: string): Promise<Finding> {
   };
 }
 
-/** Of all collections together: whose they are is no matter of whoever looks. */
+/** Examines all collections together, without telling whose they are. */
 async function examineKnowledge(query: Query): Promise<Finding> {
   const collections = await query<{ id: string; textConfig: string }>(
     `select id, coalesce(settings->>'language', 'simple') as "textConfig" from rag_collections where removed_at is null`,

@@ -53,7 +53,7 @@ export function containerArguments(
   ];
 }
 
-/** By this what a server left behind is found. */
+/** Label that identifies what a server left behind. */
 export const ownLabel = "colloquy.sandbox";
 
 /**

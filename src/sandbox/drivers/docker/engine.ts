@@ -6,7 +6,7 @@ import { SandboxUnusable } from "../../sandbox.ts";
 /** A program that makes containers; both take the same words for all that is needed here. */
 export type ContainerEngine = {
   readonly name: Extract<SandboxDriver["name"], "docker" | "podman">;
-  /** What it gets of the server's environment: where its daemon and its settings are. */
+  /** Environment for it: where its daemon and its settings are. */
   readonly environment: Readonly<Record<string, string>>;
 };
 

@@ -5,7 +5,7 @@ import { relayMounts, relayNode } from "../../process/relayed-command.ts";
 import { type Sandbox, type SandboxReport, SandboxUnusable } from "../../sandbox.ts";
 import { workspaceOwner } from "../../workspace/owner.ts";
 
-/** What containers of this engine and image turned out to hold. */
+/** Result of trying containers of this engine and image. */
 export type ContainerTrial = Pick<SandboxReport, "grade" | "gaps" | "relay">;
 
 const processes = 32;
