@@ -189,7 +189,36 @@ if (import.meta.main) {
   const problems = examineHouse(root, files);
   for (const problem of problems) console.log(problem);
   if (problems.length > 0) process.exitCode = 1;
-  else console.log(`${countCode(root, files).toLocaleString("en")} lines of code in src/`);
+  else
+    console.log(
+      `${countCode(root, files).toLocaleString("en")} lines of code in src/, at most ${longestChain(root, files)} files import one another in a row`,
+    );
+}
+
+/** How many files stand in the longest row in which each imports the next, types and `import()` counted. */
+function longestChain(root, files) {
+  const source = files.filter((file) => /^src\/.*\.ts$/.test(file) && !file.endsWith(".test.ts"));
+  const importsOf = (file) =>
+    [...readFileSync(join(root, file), "utf8").matchAll(/(?:from |import\()"(\.[^"]+)"/g)].map(([, path]) =>
+      normalize(join(dirname(file), path)),
+    );
+  const lengths = new Map();
+  const lengthFrom = (file) => {
+    const known = lengths.get(file);
+    if (known !== undefined) return known;
+    // There are no circles: another check of this file sees to it.
+    const length =
+      1 +
+      Math.max(
+        0,
+        ...importsOf(file)
+          .filter((path) => source.includes(path))
+          .map(lengthFrom),
+      );
+    lengths.set(file, length);
+    return length;
+  };
+  return Math.max(...source.map(lengthFrom));
 }
 
 /** Without tests, comments and blank lines. */
