@@ -6,24 +6,9 @@ export type Bounded = { readonly file: string; readonly pattern: string; readonl
 
 export const bounded: readonly Bounded[] = [
   {
-    file: "src/models/demo/arguments.ts",
-    pattern: String.raw`/\b(?:add|put)\s+(.+?)\s+(?:to|on|in)\s+(?:my|the|our)\s+(?:[\w-]+\s+)?(?:list|tasks?|todos?|to-dos?)\b/i`,
-    because: "a sentence has one blank at a time and at most 2,000 characters (longestSentence in demo.ts): 1 ms",
-  },
-  {
-    file: "src/models/demo/arguments.ts",
-    pattern: String.raw`/[\s,]*\b(?:please|thanks|thank you)\b[.!]*$/i`,
-    because: "a sentence has at most 2,000 characters (longestSentence in demo.ts): 23 ms",
-  },
-  {
-    file: "src/models/demo/arguments.ts",
-    pattern: String.raw`/"([^"]+)"|“([^”]+)”|«([^»]+)»|(?<!\w)'([^']+)'(?!\w)/g`,
-    because: "a sentence has at most 2,000 characters (longestSentence in demo.ts): 6 ms",
-  },
-  {
-    file: "src/models/demo/arguments.ts",
-    pattern: String.raw`/\btimes\b|×|(?<=\d\s*)x(?=\s*\d)/gi`,
-    because: "a sentence has one blank at a time and at most 2,000 characters (longestSentence in demo.ts): below 1 ms",
+    file: "src/models/demo/tool-calls.ts",
+    pattern: String.raw`/"([^"]+)"|“([^”]+)”|(?<!\w)'([^']+)'(?!\w)/g`,
+    because: "a sentence has at most 2,000 characters (longestSentence in next-step.ts): 6 ms",
   },
   {
     file: "src/run/log/citations.ts",
@@ -58,17 +43,6 @@ export type Made =
   | { readonly file: string; readonly written: string; readonly because: string };
 
 export const made: readonly Made[] = [
-  { file: "src/models/demo/formats.ts", written: "`\\\\b${each}\\\\b`", as: [String.raw`\bresearcher\b`] },
-  {
-    file: "src/models/demo/formats.ts",
-    written: "`^.*?\\\\b${agent}\\\\b[\\\\s,:]*(?:to\\\\s+)?`",
-    as: [String.raw`^.*?\bresearcher\b[\s,:]*(?:to\s+)?`],
-  },
-  {
-    file: "src/models/demo/next-step.ts",
-    written: "`\\\\s*(?:[,;.]?\\\\s+and then…",
-    because: "a sentence has one blank at a time and at most 2,000 characters (longestSentence in demo.ts): below 1 ms",
-  },
   ...["src/models/providers/anthropic.ts", "src/models/providers/openai.ts"].map((file) => ({
     file,
     written: "`(?<![\\\\w-])${field}(?![\\\\w-])`",

@@ -7,6 +7,7 @@ import { createModels } from "../registry.ts";
 const demo = createModels({ models: [] }).get("demo");
 const text = { type: "string" };
 const number = { type: "integer" };
+const coffee = { enum: ["sidama", "huila"] };
 
 function tool(
   name: string,
@@ -29,6 +30,9 @@ const tools = [
   tool("update_task", "Changes a task.", { task_id: number, title: text, description: text }, ["task_id"]),
   tool("delete_task", "Deletes a task.", { task_id: number }),
   tool("now", "The current date and time.", { timezone: text }, []),
+  tool("write_file", "Writes a text file of the workspace.", { path: text, content: text }),
+  tool("price", "The price of bags of coffee, in euros.", { coffee, bags: number }),
+  tool("stock_level", "How many bags of a coffee are in stock", { coffee }),
   tool("calculate", "Evaluates an arithmetic expression.", { expression: text }),
   tool(
     "get_weather",
@@ -72,6 +76,10 @@ test("a sentence becomes a call", async () => {
     "what time is it?": "now {}",
     "what is 2 + 3 * 4?": 'calculate {"expression":"2 + 3 * 4"}',
     "what is 12 plus 30": 'calculate {"expression":"12 + 30"}',
+    'Write the file "hello.txt" with "Hello, world"': 'write_file {"path":"hello.txt","content":"Hello, world"}',
+    'Schreibe die Datei "hallo.txt" mit "Hallo, Welt"': 'write_file {"path":"hallo.txt","content":"Hallo, Welt"}',
+    "what is the price of 12 bags of sidama coffee": 'price {"coffee":"sidama","bags":12}',
+    "how many bags of huila are in stock": 'stock_level {"coffee":"huila"}',
     "what's the weather in Oslo in celsius?": 'get_weather {"city":"Oslo in celsius","unit":"celsius"}',
   };
   for (const [sentence, call] of Object.entries(cases)) {
@@ -146,8 +154,8 @@ test("a tool that must be called is called, its arguments filled from the schema
     what: "it",
     how: "slow",
     count: 2,
-    sure: true,
-    tags: [],
+    sure: false,
+    tags: ["demo model: a sample, not an answer"],
     place: { x: 0 },
   });
 });

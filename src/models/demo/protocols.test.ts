@@ -66,7 +66,6 @@ test("in a room it says one line, quotes nobody, and leaves the last word to peo
 });
 
 test("a prompt for lines of thought and action is answered in them", async () => {
-  const prompt =
-    "Write the next step.\n\nThought: why\nAction: a tool\nAction Input: its input\n\nThought: why\nFinal Answer: it";
+  const prompt = "Your work on the request so far:\n\n(nothing yet)\n\nWrite the next step now, and nothing after it.";
   assert.match((await ask([user(`hi\n\n${prompt}`)])).text, /^Thought: .+\nFinal Answer: You said: "hi"/);
 });
