@@ -4,7 +4,7 @@ import { clearDefault, listDefaults, setDefault } from "./routes/admin/defaults.
 import { adminMcpServers, tryMcpServer, tryMcpServerDraft } from "./routes/admin/mcp-servers.ts";
 import { adminModels, findModels, tryModel, tryModelDraft } from "./routes/admin/models.ts";
 
-/** What admins define without touching files. */
+/** Routes for what admins define without files. */
 export const definitionRoutes: readonly EndpointRoute[] = [
   ["GET", "/api/admin/agents", adminAgents.list],
   ["POST", "/api/admin/agents", adminAgents.create],

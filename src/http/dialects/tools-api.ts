@@ -17,7 +17,7 @@ import { resultOfCall, usualWaitMs } from "../requests/tool-call-result.ts";
 import { idempotencyOf } from "../requests/run-headers.ts";
 import { waitingText } from "../stream/waiting-text.ts";
 
-/** What a run needs beside its tool's own time. */
+/** Time that a run needs in addition to its tool's timeout. */
 const overheadMs = 10_000;
 
 export const listTools = endpoint({

@@ -5,12 +5,12 @@ import { InvalidInput } from "../../protocol/base/errors.ts";
 import { mediaTypeOf } from "../../protocol/threads/files.ts";
 import type { OpenFile } from "../../sandbox/workspace/open-file.ts";
 
-/** What browsers show and what can do nothing; everything else is saved. */
+/** Harmless types that browsers may display; everything else is downloaded. */
 const shown = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 const whole = { description: "The file, of its type", content: { "*/*": { schema: z.string() } } };
 
-/** What a file's route answers. */
+/** Answers of a file's route. */
 export const fileAnswers = {
   200: whole,
   206: { ...whole, description: "The part requested with `Range`" },
@@ -71,7 +71,7 @@ function extended(name: string): string {
   return encodeURIComponent(name.toWellFormed()).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
 }
 
-/** Of a file: `end` is exclusive. */
+/** A part of a file; `end` is exclusive. */
 type ByteRange = { readonly start: number; readonly end: number };
 
 /**

@@ -117,7 +117,7 @@ async function untilStop(
   }
 }
 
-/** What a person who waits likes to see. */
+/** Describes an event for a person who waits; undefined: nothing to show. */
 function activity(event: RunEvent): string | undefined {
   if (event.type === "progress") return event.text;
   if (event.type === "step-retry" && event.retry) return event.retry.text;
@@ -196,7 +196,7 @@ function formOf({ reason, choices, schema }: QuestionItem["body"]): Form {
   };
 }
 
-/** What the client's answer decides; undefined: nothing, the question stays open. The answer is the client's, unchecked. */
+/** Returns the decision in a client's answer, which is not trusted; undefined: none, the question stays open. */
 function decisionOf({ body }: QuestionItem, answer: unknown): RunDecision | undefined {
   if (typeof answer !== "object" || answer === null || !("action" in answer)) return undefined;
   const { action, content } = answer as { action: unknown; content?: unknown };

@@ -36,7 +36,7 @@ const messageSchema = z.union([
   z.object({ ...jsonRpc, id, method: z.string(), params: z.looseObject({}).optional() }),
 ]);
 
-/** What any of these servers takes. */
+/** Body that all of these servers accept. */
 export const mcpBody = {
   decodesBody: true,
   keepsNumbers: true,
@@ -75,7 +75,7 @@ export function mcpRoutes({ path, surface, silenceMs, ...description }: McpEndpo
   ];
 }
 
-/** What is needed of a request to any of these servers. */
+/** Parts of a request that these servers need. */
 export type McpRequest = Pick<EndpointCall, "request" | "reply" | "caller" | "streams"> & {
   readonly services: { readonly server: Pick<Services["server"], "corsOrigins"> };
 };
@@ -83,7 +83,7 @@ export type McpRequest = Pick<EndpointCall, "request" | "reply" | "caller" | "st
 export type McpServing = {
   /** Made when the request proves to be one that needs it. */
   readonly surface: () => McpSurface;
-  /** The same for all requests to one server. */
+  /** Shared by all requests to one server. */
   readonly cancels: Cancellations;
   readonly silenceMs?: number;
 };

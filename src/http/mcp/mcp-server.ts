@@ -13,7 +13,7 @@ import { isJsonObject } from "../../protocol/base/exact-json.ts";
 import { ColloquyError } from "../../protocol/base/errors.ts";
 import { completionOf, type McpCall, type McpSurface } from "./server-features.ts";
 
-/** What the client's connection tells of a call, besides the request itself. */
+/** Facts about a call from its connection, besides the request itself. */
 export type McpCallContext = Pick<McpCall, "cancelled" | "gone"> & {
   /** Of its call, as they were written; the SDK's copy leaves something out. Absent: it has none. */
   readonly arguments: McpCall["arguments"] | undefined;
@@ -69,8 +69,8 @@ function serveTools(server: Server, surface: McpSurface, exchange: McpCallContex
   });
 }
 
-export /** What is called with, before the SDK makes it another object. */
-function argumentsIn(body: unknown): McpCallContext["arguments"] {
+/** Returns a call's arguments as they were sent, before the SDK copies them. */
+export function argumentsIn(body: unknown): McpCallContext["arguments"] {
   const params = isJsonObject(body) ? body["params"] : undefined;
   const given = isJsonObject(params) ? params["arguments"] : undefined;
   return isJsonObject(given) ? given : undefined;
@@ -129,7 +129,7 @@ function callOf(values: Record<string, unknown>, { mcpReq }: ServerContext, exch
   };
 }
 
-/** What can't be sent any more is of no interest to anybody. */
+/** Sends progress. Errors are ignored, since nobody listens any more then. */
 function progressOf({ _meta, notify }: ServerContext["mcpReq"]): McpCall["progress"] {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return () => {};
@@ -146,7 +146,7 @@ function startOf(cursor: string | undefined): number {
   return Number(cursor);
 }
 
-/** What the caller did wrong is told in the protocol's way; anything else is a fault of ours, without its details. */
+/** Converts callers' errors to the protocol's form; others are internal errors, without details. */
 async function protocolErrors<Value>(body: () => Promise<Value>): Promise<Value> {
   try {
     return await body();

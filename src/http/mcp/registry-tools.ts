@@ -55,7 +55,7 @@ export function definitionOf({ name, description, parameters, ...tool }: Tool): 
   };
 }
 
-/** What a model may react to (wrong arguments, a limit, a thread that is busy) is a result; faults of ours are thrown. */
+/** Returns errors that a model can react to (wrong arguments, a limit, a busy thread) as results; internal errors are thrown. */
 export async function errorsAsResult<Value>(body: () => Promise<Value>): Promise<Value | ReturnType<typeof mcpError>> {
   try {
     return await body();

@@ -33,7 +33,7 @@ export type AddedDocuments = {
 
 type DocumentAddition = { readonly caller: Caller; readonly collectionId: string; readonly services: Services };
 
-/** What can't be added is told, and does not keep the rest from being added. */
+/** Adds documents. Reports those that can't be added, and continues with the rest. */
 export async function addDocumentsFrom(
   adding: DocumentAddition,
   body: z.infer<typeof addBody>,

@@ -40,7 +40,7 @@ async function* bytesOf(file: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** What the parser says has no status; what has one is from whoever bounds the form, or from the connection. */
+/** Converts the parser's errors, which have no status. Errors with one come from the form's bounds or the connection. */
 function brokenForm(error: unknown): unknown {
   if (error instanceof Error && ("statusCode" in error || "status" in error || "code" in error)) return error;
   return new InvalidInput(`The form is broken: ${messageOf(error)}. Send it as multipart/form-data with a boundary.`, {

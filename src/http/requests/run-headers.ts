@@ -14,7 +14,7 @@ export function idempotencyOf(request: FastifyRequest): StartInput["idempotency"
   return idempotencyOfKey(key, [request.url, request.headers["x-session-id"], request.body]);
 }
 
-/** The same for a key that stands elsewhere than in the header; `about`: all that the request asks for. */
+/** Makes the idempotency of a key that is not in the header; `about`: everything that the request asks for. */
 export function idempotencyOfKey(key: string, about: unknown): NonNullable<StartInput["idempotency"]> {
   return { key, bodyHash: createHash("sha256").update(canonicalJson(about)).digest("hex") };
 }
@@ -28,7 +28,7 @@ export function sessionNameOf(request: FastifyRequest, given?: unknown): string 
   return session;
 }
 
-/** Of a request that a run sent to its own server: what it starts is a part of that run. */
+/** Returns the header of a request that a run sent to its own server; runs it starts belong to that run. */
 export function parentRunOf({ headers }: Pick<FastifyRequest, "headers">): { readonly within?: string } {
   const header = headers[parentHeader];
   return typeof header === "string" ? { within: header } : {};

@@ -20,7 +20,7 @@ export function entryView(entry: DefinitionEntry): EntryView {
   };
 }
 
-/** Of what can't be opened nothing is shown. */
+/** Returns the visible parts of a definition; nothing if it can't be decrypted. */
 function shown(kind: DefinitionEntry["kind"], written: unknown): Pick<EntryView, "definition" | "secrets"> {
   const { definition, secrets } = shownDefinition(kind, written ?? null);
   return { definition, secrets };

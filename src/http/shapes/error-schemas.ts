@@ -21,14 +21,14 @@ export const openAiErrorSchema = z.object({
   }),
 });
 
-/** What stops a request before MCP has read it. */
+/** JSON-RPC error for a request that was refused before MCP read it. */
 const jsonRpcErrorSchema = z.object({
   jsonrpc: z.literal("2.0"),
   id: z.null(),
   error: z.object({ code: z.int(), message: z.string(), data: z.object({ requestId: z.string() }) }),
 });
 
-/** What a route answers when it refuses or fails, as errors.ts writes it. */
+/** Returns the schema of a route's errors, as errors.ts writes them. */
 export function errorSchemaOf(path: string): z.ZodType {
   if (path.startsWith("/v1/")) return openAiErrorSchema;
   return path === "/mcp" || path.startsWith("/mcp/") ? jsonRpcErrorSchema : nativeErrorSchema;

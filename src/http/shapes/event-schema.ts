@@ -10,7 +10,7 @@ export function eventSchema(data: z.ZodType, name?: string | z.ZodType) {
 /** Last event of a stream whose login has ended. */
 const deniedEvent = eventSchema(z.object({ error: z.object({ code: z.string(), message: z.string() }) }), "denied");
 
-/** What an answer of events is, by the schema of one event; `more` are other types of content it may come in. */
+/** Describes an event stream by the schema of one event; `more`: other content types it may have. */
 export function eventStream(
   description: string,
   event: z.ZodType,

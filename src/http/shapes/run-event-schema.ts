@@ -25,7 +25,7 @@ function withItem<Type extends string>(type: Type, kind: string) {
   return z.object({ type: z.literal(type), ...logged, item: itemSchema.extend({ kind: z.literal(kind) }) });
 }
 
-/** What followers of a thread or run are told. */
+/** Events sent to followers of a thread or run. */
 const runEventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("run-start"), ...ofRun, agent: z.string() }),
   z.object({ type: z.literal("step-start"), ...ofAttempt, model: z.string().optional() }),

@@ -9,7 +9,7 @@ import { emptyAnswer, readAnswer } from "../../run/step/read-answer.ts";
 
 type ContextOptions = { readonly key: string; readonly signal: AbortSignal; readonly progress: (text: string) => void };
 
-/** What a tool gets here of a call of elsewhere. Rights, approval and limits were looked at by the server that calls. */
+/** Makes the context of another server's call. That server has checked rights, approval and limits. */
 export function contextOf(call: ServedCall, { key, signal, progress }: ContextOptions): ToolContext {
   const { user, run, thread, session, answers, relay } = call;
   return {

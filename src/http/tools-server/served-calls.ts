@@ -21,7 +21,7 @@ const maxKept = 1000;
 const maxKeptCharacters = 32_000_000;
 
 type KeptCall = {
-  /** Of which call, as a hash. */
+  /** Hash of the call. */
   readonly about: string;
   outcome: ServedOutcome;
   /** While it is at work. */

@@ -94,7 +94,7 @@ async function beat(runtime: Runtime): Promise<void> {
   const byId = new Map(owned.map((run) => [run.id, run]));
   for (const run of working) {
     const row = byId.get(run.runId);
-    // What ended meanwhile is no longer active; what is active but not ours was taken.
+    // Runs that ended meanwhile are no longer active; active ones that are not ours were taken over.
     if (!row && runtime.active.get(run.runId) === run) run.stop("lost");
     else if (row?.cancel_asked) run.stop("cancelled");
   }

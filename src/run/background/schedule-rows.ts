@@ -18,7 +18,7 @@ export type ScheduleRow = {
   readonly last_run: string | null;
   readonly last_error: string | null;
   readonly created_at: Date;
-  /** What the key names with which it was made; null: it is done with all that its owner may. */
+  /** Scopes of the API key it was created with; null: all rights of its owner. */
   readonly scopes: readonly string[] | null;
 };
 

@@ -36,7 +36,7 @@ export function createSchedules(runtime: Runtime): ScheduleService {
     return rows[0];
   }
 
-  /** What the timetable holds follows the row, in the row's own transaction. */
+  /** Updates the timetable from the row, in the row's own transaction. */
   async function keepTime(query: Query, row: ScheduleRow): Promise<ScheduleRecord> {
     await (row.enabled ? timetable.set(query, entryOf(row)) : timetable.remove(query, row.id));
     return toRecord(row);
@@ -239,7 +239,7 @@ async function fireSchedule(runtime: Runtime, id: string, occurrence: string): P
   }
 }
 
-/** Of the occurrence alone: a prompt that was changed between two tries makes no second run. */
+/** Key of an occurrence, independent of the prompt: changing it between two attempts creates no second run. */
 function keyOf(id: string, occurrence: string): NonNullable<StartInput["idempotency"]> {
   const key = `schedule:${id}:${occurrence}`;
   return { key, bodyHash: createHash("sha256").update(key).digest("hex") };

@@ -90,7 +90,7 @@ export async function startForgotten(runtime: Runtime): Promise<void> {
     );
 }
 
-/** What is kept for a time only. A thread with a live run is never removed. */
+/** Removes expired data. Never removes a thread with a live run. */
 export async function removeExpired(runtime: Runtime): Promise<void> {
   const { query, transaction } = runtime.database.listing;
   await transaction(async (locked) => {

@@ -62,7 +62,7 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
       rows: await query(text, values),
     }),
   });
-  // What it does by itself keeps no run waiting; its tables are made and changed at the start.
+  // Its own upkeep must not delay runs; its tables are created and migrated at the start.
   let own = database.maintenance;
   const boss = new PgBoss({
     db: {

@@ -18,7 +18,7 @@ export type PromptOptions = {
   readonly pastMessages?: number | undefined;
   /** How the model sees again what was clipped. */
   readonly again?: RepeatHint;
-  /** What takes the room, where not even the instructions fit. */
+  /** Describes what takes the room, for the error if not even the instructions fit. */
   readonly taken?: string;
   /** How items become messages, if not as a conversation with this one alone. */
   readonly told?: StepOptions["told"];
@@ -60,7 +60,7 @@ function lastOf(past: readonly MessageBlock[], count: number): readonly MessageB
 
 export type BuiltPrompt = {
   readonly messages: ModelMessage[];
-  /** Of what the model does not see all: the message that it answers, what was done in this run, or what calls brought before. */
+  /** The part that the model does not see completely: its input message, this run's work, or earlier results. */
   readonly shortened: "input" | "own" | "past" | undefined;
 };
 
@@ -176,7 +176,7 @@ function summaryText({ body }: ItemOf<"summary">): string {
   return `<summary>\nThe conversation so far was too long to be repeated here; this is a summary of its earlier part. It is information about what was said and done, not a request.\n\n${body.content}\n</summary>`;
 }
 
-/** What anybody said, without the calls between, and without what the run itself has done so far. */
+/** Whether the item is a message, and not the run's own work. */
 function isSaid(item: Item, runId: string): boolean {
   return item.kind === "message" && (item.runId !== runId || item.step === null);
 }

@@ -3,7 +3,7 @@ import { estimate } from "../log/estimate-tokens.ts";
 import { tokensOfBlocks, tokensOfTold, type MessageBlock } from "../log/message-blocks.ts";
 import { clipped, countText } from "../text/shorten.ts";
 
-/** What is left of an old result, of which little is needed but that it was there. */
+/** Tokens kept of an old result, which mainly must show that it existed. */
 const leastTokens = 100;
 /** A little more is clipped than is needed, so that the next prompts begin with the same words, and a provider's cache knows them. */
 const atOnce = 1 / 8;
@@ -12,10 +12,10 @@ const longMessage = 1 / 3;
 const longClippedTo = 1 / 8;
 /** One of which less would be left is left out as a whole. */
 const leastOfMessage = 64;
-/** What must stay may fill this much; when it takes more, it is clipped to less, and something of what came before is told. */
+/** Share of the room for blocks that must stay. If they need more, they are clipped, so that something of the past still fits. */
 const maxOfRoom = 0.85;
 const clippedTo = 0.75;
-/** Of that: for the newest results, if the message is long too. */
+/** Part of that share for the newest results, if the message is long too. */
 const ofResults = 0.5;
 
 const tokensOfPicture = estimate([{ type: "image", url: "" }]);
@@ -27,7 +27,7 @@ export type FitOptions = {
   readonly tokens: number;
   readonly again: RepeatHint;
   readonly mustStay: (block: MessageBlock, at: number) => boolean;
-  /** What people and agents said stays as it is. */
+  /** Clips calls and results only, never messages. */
   readonly onlyCalls?: true;
 };
 
@@ -88,7 +88,7 @@ function fitStaying(
       clipTo(blocks[at]!, share, (block, most) => clipCalls(clipMessage(block, most), most, again)),
     );
   }
-  // Of several the newest stays longest.
+  // The newest of several is clipped last.
   let isClipped = false;
   for (const at of messages) {
     const others = sum(staying) - blocks[at]!.tokens;
@@ -100,7 +100,7 @@ function fitStaying(
   return isClipped;
 }
 
-/** The same limit for each of a block's texts, so that the longest are clipped. */
+/** Clips each of a block's texts to the same limit, so that the longest are shortened. */
 function clipTo(
   block: MessageBlock,
   tokens: number,
@@ -112,7 +112,7 @@ function clipTo(
   return fitted;
 }
 
-/** What calls were given and what they brought, of each no more than these tokens. */
+/** Clips the arguments and results of calls to a number of tokens each. */
 function clipCalls(block: MessageBlock, most: number, again: RepeatHint): MessageBlock {
   const given = new Map<string, string>();
   const messages = block.messages.map((message): ModelMessage => {

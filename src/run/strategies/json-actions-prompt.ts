@@ -11,7 +11,7 @@ const keptOutput = 2000;
 /** Characters of a reply that could not be used, as its writer is shown it again. */
 const shownReply = 8000;
 
-/** What stands behind the conversation when the next action is asked for; nothing before the first. */
+/** Messages after the conversation that ask for the next action; none before the first. */
 export function promptAfter(steps: readonly ActionStep[], query: string | undefined, room: number): ModelMessage[] {
   if (query === undefined) return [];
   return [
@@ -20,7 +20,7 @@ export function promptAfter(steps: readonly ActionStep[], query: string | undefi
   ];
 }
 
-/** The same for models whose template knows a system message only at the beginning. */
+/** Converts messages for models whose template allows a system message only at the beginning. */
 export function withoutSystem(messages: readonly ModelMessage[]): ModelMessage[] {
   const system = messages.flatMap((message) => (message.role === "system" ? [message.content] : []));
   const others = messages.filter((message) => message.role !== "system");
@@ -36,7 +36,7 @@ export function repairPrompt(reply: string, request: string): ModelMessage[] {
   return said.trim() === "" ? [asked] : [{ role: "assistant", content: said }, asked];
 }
 
-/** What was decided so far, and what tools returned, the oldest left out first; the latest output stands in the query. */
+/** Describes decisions and results so far; the oldest are left out first. The latest result is in the query instead. */
 function contextLog(steps: readonly ActionStep[], tokens: number): string {
   const lines = steps.flatMap(({ agent, number, action, calls }, index) => [
     `[${agent} step ${number}] ${JSON.stringify(action.written)}`,
@@ -49,7 +49,7 @@ function outputOf({ output = "" }: ActionStep["calls"][number]): string {
   return shortened(output, keptOutput);
 }
 
-/** What the agent that used tools is asked next. */
+/** Returns the next query for the agent that used tools. */
 export function toolQuery(calls: ActionStep["calls"], room: number): string {
   const most = room / calls.length;
   const told = calls.map(({ name, output = "" }) => `Tool \`${name}\` output:\n${fitting(output, most)}`).join("\n\n");
@@ -60,7 +60,7 @@ export function unknownToolQuery({ action }: ActionStep): string {
   return `Unknown tool '${action.tool ?? "None"}'. Please provide a final answer with available information.`;
 }
 
-/** What the agent is asked that takes over; `goal` is what the user wrote. */
+/** Returns the query for the agent that takes over; `goal`: the user's message. */
 export function taskQuery({ action }: ActionStep, goal: string, room: number): string {
   return fitting(textValue(action.args["task"]) || action.answer || `User goal: ${goal}`, room);
 }

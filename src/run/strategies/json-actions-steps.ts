@@ -46,7 +46,7 @@ export function actionSteps(items: readonly Item[], known: ActionNames): ActionS
     steps.set(number, {
       number,
       agent: item.author ?? "",
-      // What was committed counts, whatever is read of the text now.
+      // Committed calls count, however the text is parsed now.
       action: calls[0] ? { ...read, action: "use_tool", tool: calls[0].name } : read,
       calls,
       ...(parsed.problem && !first && item.body.content === "" ? { unclear: text } : {}),

@@ -12,7 +12,7 @@ export type ActionEvent = {
   readonly thought: string;
 };
 
-/** What was decided in a run, from its items in order. The known names help to read what stands in a wrong place. */
+/** Lists the decisions of a run, from its items in order. The known names help to read what stands in a wrong place. */
 export function actionTrace(items: readonly Item[], known: ActionNames = {}): ActionEvent[] {
   return actionSteps(items, known)
     .filter(({ unclear }) => unclear === undefined)

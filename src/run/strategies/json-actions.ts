@@ -57,7 +57,7 @@ export async function jsonActions(turn: Turn): Promise<void> {
       await turn.call(openCalls);
       continue;
     }
-    // What a search has found is known from then on.
+    // Tools that a search found are known from then on.
     const cast = castOf(turn);
     const situation = situationOf(turn, cast);
     const { steps, unclear } = situation;

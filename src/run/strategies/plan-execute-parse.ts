@@ -31,7 +31,7 @@ export function parsePlan(text: string): string[] | undefined {
   const list = listIn(spoken);
   const steps = list?.map(textOfStep).filter((step) => step !== "");
   if (steps && (steps.length > 0 || list?.length === 0)) return steps;
-  // What stands below a number explains it.
+  // Lines below a numbered one explain it.
   return pointsIn(spoken, numbered) ?? pointsIn(spoken, pointed);
 }
 
@@ -40,7 +40,7 @@ function pointsIn(text: string, point: RegExp): string[] | undefined {
   return points.length > 0 ? points : undefined;
 }
 
-/** What a step's last text says: what came out of it, or why it failed. */
+/** Parses a step's last text: its outcome, or why it failed. */
 export function parseOutcome(text: string): { readonly failed: boolean; readonly text: string } {
   const { text: visible, thinking } = visibleText(text);
   const lines = (visible || thinking).split("\n");

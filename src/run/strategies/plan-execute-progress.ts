@@ -6,7 +6,7 @@ import { isErased, isNested, protocolText } from "../log/fold.ts";
 import { parseOutcome } from "./plan-execute-parse.ts";
 import { failuresIn, type Steps } from "./plan-execute-steps.ts";
 
-/** What one step may fill of the prompts of the others. */
+/** Room for one step's result in the prompts of the others. */
 const longestResult = 4000;
 
 /** Where a run stands, read from its items alone. */
@@ -20,7 +20,7 @@ export type PlanProgress = {
   readonly isThoughtOver: boolean;
   /** Failures that the plan's last revision did not know of yet. */
   readonly newFailures: number;
-  /** What the user has said since the plan was last thought over. */
+  /** Messages of the user since the plan was last revised. */
   readonly unheard: readonly string[];
 };
 
@@ -58,7 +58,7 @@ export function isOfTask(step: string | null, task: number): boolean {
   return step?.startsWith(`task:${task + 1}:`) ?? false;
 }
 
-/** What came out of the plan's step: what the model says of it, else what its last calls returned. */
+/** Returns the outcome of a step of the plan: the model's text about it, else the results of its last calls. */
 export function outcomeOf(items: readonly Item[], task: number): { readonly failed: boolean; readonly text: string } {
   const last = stepsOfTask(items, task).at(-1);
   const outcome = parseOutcome((last && protocolText(last)) ?? "");

@@ -2,12 +2,12 @@ import type { PlanBody } from "../../protocol/threads/items.ts";
 
 export type Steps = PlanBody["steps"];
 
-/** What is too much is in the plan as well, so that the answer can say that it was not done. */
+/** Makes steps of texts. Those beyond the maximum stay in the plan too, so that the answer can say they were not done. */
 export function asSteps(texts: readonly string[], room: number): Steps {
   return texts.map((text, at) => ({ text, state: at < room ? "open" : "skipped" }));
 }
 
-/** What was done or failed stays, and what is still open gives way to the new steps; if there are none, it is left out. */
+/** Replaces open steps by new ones; if there are none, they are skipped. Finished and failed steps stay. */
 export function withNewSteps(steps: Steps, texts: readonly string[], maxSteps: number): Steps {
   if (texts.length === 0) return withoutOpen(steps);
   return [...steps.filter(({ state }) => state !== "open"), ...asSteps(texts, roomIn(steps, maxSteps))];

@@ -5,7 +5,7 @@ import { callKey, isErased, isNested, protocolText } from "../log/fold.ts";
 
 import { parseObservation, parseThought } from "./react-parse.ts";
 
-/** What earlier results may fill, and where there is no room for that; what matters of them stands in their observations. */
+/** Room for earlier results: usually, and if it is short. What matters of them is in their observations. */
 const longestEarlierResults = [4000, 400] as const;
 
 /** A step of this strategy: `thought:1`, `observation:1`, …, `final:1`. */

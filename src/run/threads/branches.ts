@@ -25,7 +25,7 @@ import { noThread } from "./threads.ts";
 const maxBytes = 16 * 1024 * 1024;
 const pageSql = itemPageSql({ where: "thread_id = $1 and seq < $2", order: "desc", limit: "$3", bytes: "$4" });
 
-/** Of the thread $1, for the person $2. */
+/** SQL: sources of external content in thread $1, for the person $2. */
 const sourcesOfThread = sourcesSql({ threads: "$1::uuid", room: "$1::uuid" });
 
 type Branches = Pick<Threads, "chooseBranch" | "listBranch" | "readOutside">;

@@ -101,7 +101,7 @@ async function messageOf(
   return item;
 }
 
-/** What follows the message, or a copy of it, on its branch: that which is shown, or its newest. A summary holds the words of before. */
+/** Finds items after the message, or a copy of it, on its branch: the shown one, or its newest. Summaries count, since they contain earlier words. */
 async function laterItems(query: Query, { id: threadId, leaf }: ThreadRow, messageId: string) {
   const shown = await stubsOf(query, threadId, leaf);
   const copies = await query<{ id: string }>(

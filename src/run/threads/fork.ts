@@ -12,12 +12,12 @@ import { sourcesSql } from "../turn/untrusted.ts";
 import type { Threads } from "../runs.ts";
 import { noThread } from "./threads.ts";
 
-/** Of the thread $7, for the person $2: what was read there stands in what is copied, and not only where it was marked. */
+/** SQL: sources of external content in thread $7, for the person $2. A copy may contain any of it, not only marked items. */
 const sources = `${sourcesSql({ threads: "$7::uuid", room: "$7::uuid" })} limit 20`;
 
 export const maxCopied = 10_000;
 
-/** What of an item decides whether and how it is copied; its body stays in the database. */
+/** Parts of an item that decide whether and how it is copied; its body stays in the database. */
 type ItemStub = {
   readonly id: string;
   readonly parent_id: string | null;

@@ -138,7 +138,7 @@ export function sessionMessage(item: Item): { role: "user" | "assistant"; conten
   return text === "" ? [] : [{ role, content: text, timestamp: item.createdAt }];
 }
 
-/** What was committed after the newest file was written, by a process that died before it could write another, or over it. */
+/** Finds sessions committed after the newest file was written, by a process that died before it could write theirs. */
 async function changedSince(query: Query, folder: string): Promise<readonly string[]> {
   let newest = 0;
   for (const name of await readdir(folder).catch(() => [])) {

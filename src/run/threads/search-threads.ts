@@ -5,9 +5,9 @@ import { threadColumns, type ThreadRow, toThread } from "../log/rows.ts";
 import type { ThreadSearchHit, Threads } from "../runs.ts";
 
 const maxWords = 20;
-/** Of messages that fit, the newest are looked at. */
+/** Matching messages that are examined, the newest first. */
 const maxHits = 2000;
-/** Of a message's text, as many as are indexed. */
+/** Characters of a message that are searched, as many as are indexed. */
 const maxCharacters = 50_000;
 const excerptLength = 160;
 

@@ -8,7 +8,7 @@ import { violatedConstraint } from "../../store/driver/sql-state.ts";
 
 type Sessions = Pick<Threads, "listSessions" | "getSession" | "createSession">;
 
-/** What was said aloud: calls, results and empty answers are no messages of a session. */
+/** SQL condition: a message of a session, which calls, results and empty answers are not. */
 const isSaid = `kind = 'message' and (step is null or step not like '%/%') and body ->> 'role' in ('user', 'assistant') and body ->> 'content' is distinct from ''`;
 const columns = `t.id as "threadId", coalesce(t.session_key, t.id::text) as id, t.title, t.archived_at as "archivedAt",
   t.created_at as "createdAt", t.updated_at as "updatedAt",

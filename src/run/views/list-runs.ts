@@ -52,10 +52,10 @@ export async function listRuns(
   return rows.map(toRun);
 }
 
-/** Of a message that waits; one may be as large as what is sent at once. */
+/** Characters shown of a queued message, which may be as large as a request. */
 const maxPendingText = 100_000;
 
-/** What waits for its turn in a thread that is the caller's, the next one first. */
+/** Lists the queued messages of the caller's thread, the next one first. */
 export async function listPending(database: Database, caller: Caller, threadId: string): Promise<PendingMessage[]> {
   type Row = Omit<PendingMessage, "createdAt" | "isWhole"> & { readonly length: number; readonly created_at: Date };
   const rows = await database.query<Row>(

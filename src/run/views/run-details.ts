@@ -17,7 +17,7 @@ export type AdminRow = RunRow & {
   job_id: string | null;
 };
 
-/** Of runs `r` and users `u`. */
+/** SQL columns of runs `r` and users `u`. */
 export const adminColumns = `${runColumns.replaceAll(/(\w+)/g, "r.$1")}, u.name as user_name, r.node, r.wait_until, r.cancel_asked, r.job_id`;
 
 export function toAdminRun(row: AdminRow): AdminRun {
@@ -92,7 +92,7 @@ async function modelsOf({ database }: Runtime, runId: string): Promise<ModelUse[
 
 const maxText = 200;
 
-/** Of runs whose right to be seen is known; one that has not begun has nothing yet. */
+/** Summarises runs without checking access, which the caller must have done. A run that has not started is absent. */
 export async function summariesOfRuns(query: Query, runIds: readonly string[]): Promise<ReadonlyMap<string, RunAbout>> {
   type Used = { steps: number; calls: number; tokens: number; cost: number };
   type Row = { id: string; text: string | null } & (Used | { [Name in keyof Used]: null });

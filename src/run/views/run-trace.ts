@@ -10,7 +10,7 @@ export type TraceQuery = {
   readonly runId: string;
   /** Only of this user's runs; absent: of anybody's. */
   readonly userId?: string;
-  /** Of items, model calls and writes each the newest so many. */
+  /** Maximum of items, of model calls and of writes; the newest are returned. */
   readonly most?: number;
 };
 
@@ -30,7 +30,7 @@ export async function readTrace(query: Query, asked: TraceQuery): Promise<RunTra
   return { runs, items, modelCalls, ledger, whole };
 }
 
-/** Of others only what is theirs who asks: in a room a turn works for whoever called the agent. */
+/** Reads the runs of a tree; of another user's tree only the caller's own: in a room a turn works for whoever called the agent. */
 async function readTree(query: Query, { runId, userId }: TraceQuery): Promise<TracedRun[]> {
   type Row = RunRow & { parent_call: string | null; takes: readonly TakeView[] };
   const rows = await query<Row>(

@@ -1,7 +1,7 @@
 import type { RunWrite } from "../../protocol/threads/run-shapes.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 
-/** What a run and those that it delegated have written, or may have: another run may write it again. */
+/** Lists writes that a run and its delegated runs have made, or may have made, and that another run may repeat. */
 export function writesOf(query: Query, rootRun: string): Promise<RunWrite[]> {
   return query<RunWrite>(
     `select l.step, l.call_index as index, l.tool, l.status from ledger l join runs r on r.id = l.run_id

@@ -121,7 +121,7 @@ function lookedUp({ reply }: Pick<EndpointCall, "reply">, reader: OutcomeReader)
   return answer;
 }
 
-/** What failed is told with the status of its cause, and yet with all that was done before; so is what waits for a provider. */
+/** Answers with the result. A failed run, or one that waits for its provider, gets the status of the cause, and everything that was done before. */
 function answerWith({ reply }: Pick<EndpointCall, "reply">, reader: OutcomeReader): AgentRunAnswer {
   const answer = reader.answer();
   if (answer.stop_reason === "waiting" || answer.stop_reason === "running") reply.code(202);

@@ -11,7 +11,7 @@ export type ProjectCaller = {
   /** The caller, as it works in the project. */
   readonly caller: Caller;
   readonly project: TaigaProject;
-  /** What the run must keep to sign in. */
+  /** Secrets that the run needs to sign in. */
   readonly secrets?: Readonly<Record<string, string>>;
 };
 

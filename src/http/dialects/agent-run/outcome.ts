@@ -16,7 +16,7 @@ export type OutcomeReader = {
 };
 
 const maxWarnings = 50;
-/** By why a model stopped. */
+/** Texts for unfinished answers, by finish reason. */
 const unfinishedAnswers: Readonly<Record<string, string>> = {
   filter: "The model refused to continue.",
   length: "The model's answer was cut off at its length limit.",

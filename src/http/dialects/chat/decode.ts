@@ -4,7 +4,7 @@ import type { NewItem } from "../../../protocol/threads/items.ts";
 
 /** A request of a chat page in our own words. */
 export type ChatBody = {
-  /** What the user wrote last. */
+  /** The user's last message. */
   readonly text: string;
   /** The page reads an AI SDK UI message stream. */
   readonly streams: boolean;
@@ -13,7 +13,7 @@ export type ChatBody = {
   /** The page's own name of the conversation. */
   readonly conversation?: string;
   readonly system?: string;
-  /** What stands before the message in the page. */
+  /** Messages before it in the page. */
   readonly history: readonly NewItem[];
 };
 
@@ -75,7 +75,7 @@ function textsOf({ parts, content = parts }: ChatFields): string[] {
   );
 }
 
-/** What was said; what tools did is the past of another server. */
+/** Returns the messages; tool calls belong to another server's past. */
 function historyOf(messages: readonly ChatFields[]): NewItem[] {
   return messages.flatMap((message, index): NewItem[] => {
     const content = textsOf(message).join("\n\n");

@@ -19,7 +19,7 @@ type ChunkWriter = {
   reset(step: string): void;
   /** Characters of text that were told of this step, if it is the open one. */
   told(step: string): number;
-  /** What was written since the last time, as SSE events. */
+  /** Returns what was written since the last call, as SSE events. */
   take(): string;
 };
 

@@ -149,7 +149,7 @@ function putSource(writer: ReturnType<typeof createChunkWriter>, sourceId: strin
 /** The page has no such tool, and nothing to answer. */
 const byServer = { dynamic: true, providerExecuted: true };
 
-/** What a tool asks of a model is no part of the conversation. */
+/** Whether the event belongs to a tool's own question to a model, which is not part of the conversation. */
 function isNested(event: RunEvent): boolean {
   const step = "item" in event ? event.item.step : "step" in event ? event.step : null;
   return step !== null && step.includes("/");

@@ -116,7 +116,7 @@ export function createRunEncoder({
   };
 }
 
-/** What a tool asks of a model is no part of the conversation. */
+/** Whether the event belongs to a tool's own question to a model, which is not part of the conversation. */
 function isBeside(event: RunEvent): boolean {
   if ("item" in event) return isNested(event.item);
   return "step" in event && event.step.includes("/");

@@ -1,4 +1,4 @@
-/** What the forms to come in by say, in the languages that the page knows. */
+/** Texts of the login forms, in the page's languages. */
 const en = {
   logIn: { title: "Log in", button: "Log in" },
   setUp: { title: "Create the first admin", button: "Create account" },

@@ -7,7 +7,7 @@ const unavailable = readinessProblemSchema
   .extend({ status: z.literal("unavailable") })
   .describe("This node can't work now, and why.");
 
-/** What a probe is told of a node that can't work. */
+/** Answers a probe of a node that can't work. */
 function tellUnready(reply: FastifyReply, unready: ReadinessProblem): FastifyReply {
   return reply
     .code(503)

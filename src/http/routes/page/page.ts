@@ -26,7 +26,7 @@ export const page = document("index.html", {
   description: "The page, for every path. Redirects to /docs if the page has not been built (`npm start` builds it).",
 });
 
-/** What the page's service worker shows while the server can't be reached. */
+/** Shown by the page's service worker while the server can't be reached. */
 export const offlinePage = document("offline.html", { summary: "What the page shows without the server" });
 
 function document(name: string, about: { readonly summary: string; readonly description?: string }): Endpoint {
@@ -70,7 +70,7 @@ export function answerUnknownPage(answering: PageReply, services: Services): Fas
   return file && sendDocument({ ...answering, reply: answering.reply.code(404) }, file);
 }
 
-/** What the page consists of: the name changes with the content. */
+/** Assets of the page; a name changes with its content. */
 export const pageAsset = endpoint({
   needs: "nothing",
   tag: "server",

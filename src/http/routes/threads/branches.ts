@@ -78,7 +78,7 @@ function isWhole(items: readonly { readonly parentId: string | null }[]): boolea
   return (items[0]?.parentId ?? null) === null;
 }
 
-/** What every file system takes. */
+/** Makes a file name that every file system accepts. */
 function fileName(title: string): string {
   const plain = title
     .normalize("NFKD")

@@ -29,7 +29,7 @@ const time = {
 };
 const prompt = z.string().min(1).max(100_000);
 
-/** What saying something in a thread needs, besides being let plan it. */
+/** Scopes for writing in a thread, needed in addition to planning. */
 const sayIn = ["threads:write", "own"] as const;
 
 export const createSchedule = endpoint({
