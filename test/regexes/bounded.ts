@@ -54,8 +54,8 @@ export const made: readonly Made[] = [
     because: "it reads at most 1,050 characters before a mark (longestQuote in citations.ts): below 1 ms",
   },
   {
-    file: "src/run/strategies/auto-phrases.ts",
-    written: "phrases.source",
+    file: "src/run/strategies/auto-patterns.ts",
+    written: "sourceOf(phrases)",
     because:
       "words with at most 60 characters between them; a request is cut to 4,003 (shortened in auto-rules.ts): 10 ms",
   },

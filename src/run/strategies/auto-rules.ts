@@ -1,3 +1,4 @@
+import { patternOf, sourceOf } from "./auto-patterns.ts";
 import * as signs from "./auto-phrases.ts";
 
 export type AutoRequest = {
@@ -75,7 +76,7 @@ function severalParts({ task, clauses, tool }: RequestFeatures): StrategyChoice 
   const actions = clauses.filter((clause) => actionOf(clause) !== undefined).length;
   const sequence = signs.order.filter((words) => found(task, words)).length;
   const items = task.match(signs.listItem)?.length ?? 0;
-  const results = new Set(task.match(signs.results.pattern)).size;
+  const results = new Set(task.match(patternOf(signs.results))).size;
   const connected = sequence >= 2 || found(task, signs.many) !== undefined;
   if (actions >= 3 || (actions >= 2 && connected)) return sure("plan-execute", `It has ${actions} things to do.`);
   if (items >= 3 && actions >= 1) return sure("plan-execute", `It lists ${items} parts.`);
@@ -146,8 +147,8 @@ function taskOf(text: string): string {
     .replaceAll("\u0307", "")
     .replaceAll("’", "'")
     .replaceAll(material, " ")
-    .replaceAll(signs.negations.pattern, " ")
-    .replaceAll(signs.courtesies.pattern, " ")
+    .replaceAll(patternOf(signs.negations), " ")
+    .replaceAll(patternOf(signs.courtesies), " ")
     .trim();
   const [, head = asked, rest = ""] = /^(.*?)(?:[:：]|\n *\n)\s*(.*)$/s.exec(asked) ?? [];
   const isMaterial = found(head, signs.textWork) !== undefined && !source.test(rest);
@@ -165,7 +166,7 @@ const maxCharacters = 2000;
 let joints: RegExp | undefined;
 const jointsNow = (): RegExp =>
   (joints ??= new RegExp(
-    `[\\n,.;:!?。，；：！？、]|(?<!\\p{L})(?:and|und|y|et|и|ve)(?!\\p{L})|${signs.order.map((words) => words.source).join("|")}`,
+    `[\\n,.;:!?。，；：！？、]|(?<!\\p{L})(?:and|und|y|et|и|ve)(?!\\p{L})|${signs.order.map(sourceOf).join("|")}`,
     "gu",
   ));
 const fillers = /^(?:[\s\d)*•-]+|(?:also|mir|me|us|step|schritt)(?!\p{L})|[并和])+/u;
@@ -177,14 +178,19 @@ function clausesOf(task: string): string[] {
     .filter((clause) => clause !== "");
 }
 
+const wordsIn = (lists: signs.Phrases): ReadonlySet<string> => new Set(lists.flatMap((list) => list.split(" ")));
+const toolVerbs = wordsIn(signs.verbs.tool);
+const makeVerbs = wordsIn(signs.verbs.make);
+const endVerbs = wordsIn(signs.verbs.ends);
+
 /** What a clause tells to do, if it does. */
 function actionOf(clause: string): { readonly verb: string; readonly needsTool: boolean } | undefined {
   const words = clause.split(/\s+/);
   const [first = ""] = words;
   const last = words.at(-1) ?? first;
-  if (signs.verbs.tool.has(first)) return { verb: first, needsTool: true };
-  if (signs.verbs.make.has(first)) return { verb: first, needsTool: false };
-  if (signs.verbs.ends.has(last)) return { verb: last, needsTool: true };
+  if (toolVerbs.has(first)) return { verb: first, needsTool: true };
+  if (makeVerbs.has(first)) return { verb: first, needsTool: false };
+  if (endVerbs.has(last)) return { verb: last, needsTool: true };
   const chinese = signs.verbs.chinese.exec(clause);
   return chinese ? { verb: chinese[0], needsTool: false } : undefined;
 }
@@ -204,10 +210,7 @@ function stem(word: string): string {
 }
 
 function found(text: string, words: RegExp | signs.Phrases): string | undefined {
-  return text
-    .match(words instanceof RegExp ? words : words.pattern)?.[0]
-    .trim()
-    .replaceAll(/\s+/g, " ");
+  return text.match(patternOf(words))?.[0].trim().replaceAll(/\s+/g, " ");
 }
 
 function because(
