@@ -228,5 +228,6 @@ function withoutOptional(node: Node, source: string): Change[] {
   const from = ((node["object"] ?? node["callee"]) as Node).end;
   const sign = source.indexOf("?.", from);
   const isBare = node.type === "MemberExpression" && node["computed"] === false;
-  return [{ start: sign, end: sign + 2, text: isBare ? "." : "" }];
+  // Where there is no object, what stands behind the sign is not come by, and there the mutant shows.
+  return [{ start: sign, end: sign + 2, text: isBare ? "." : "", reachedAt: from - 1 }];
 }

@@ -18,9 +18,6 @@ import { measure, type Reached, runTests, type Surroundings } from "./run-tests.
 
 const leastKilled = 0.95;
 const maxEquivalent = 0.1;
-/** Below `leastKilled` by themselves: tried whole, and not drawn for a sample, which must not fail by the draw. */
-const unfinished = new Set(["src/run/verbs/decide.ts"]);
-
 const { values, positionals } = parseArgs({
   options: { sample: { type: "string" }, jobs: { type: "string" } },
   allowPositionals: true,
@@ -33,9 +30,9 @@ const table = read<Record<string, readonly string[]>>("tests.json");
 /** Mutants that do what the source does, by their file and name, each with the reason. */
 const equivalent = read<Record<string, Record<string, string>>>("equivalent.json");
 
-const sources = Object.keys(table)
-  .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
-  .filter((file) => values.sample === undefined || !unfinished.has(file));
+const sources = Object.keys(table).filter(
+  (file) => positionals.length === 0 || positionals.some((part) => file.includes(part)),
+);
 const all = sources.flatMap(mutantsOf);
 const isEquivalent = ({ file, name }: Mutant) => equivalent[file]?.[name] !== undefined;
 const problems = sources.flatMap((file) =>
@@ -81,11 +78,11 @@ function pick(mutants: readonly Mutant[], most: number): readonly Mutant[] {
 }
 
 /** The test file that notices it. */
-async function killerOf({ file, start, end, text }: Mutant): Promise<string | undefined> {
+async function killerOf({ file, start, end, text, reachedAt = start }: Mutant): Promise<string | undefined> {
   const mutant = { path: join(root, file), start, end, text };
   for (const tests of table[file]!) {
     const known = reached.get(tests);
-    if (known && !known.reaches(file, start)) continue;
+    if (known && !known.reaches(file, reachedAt)) continue;
     const timeoutMs = known ? 20_000 + known.seconds * 4000 : 60_000;
     const outcome = await runTests(tests, surroundings, { mutant, timeoutMs });
     if (outcome !== "passed") return outcome === "late" ? `${tests} (time-out)` : tests;

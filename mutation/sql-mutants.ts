@@ -1,5 +1,11 @@
 /** What stands from `start` to `end` of a source becomes `text`. */
-export type Change = { readonly start: number; readonly end: number; readonly text: string };
+export type Change = {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  /** A place that whoever notices it comes by; `start` when absent. */
+  readonly reachedAt?: number;
+};
 
 type Token = { readonly text: string; readonly start: number; readonly end: number; readonly depth: number };
 

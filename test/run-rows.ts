@@ -49,6 +49,35 @@ export async function insertRun(
   return { runId, threadId, jobId, epoch: 2, userId };
 }
 
+/** Gives it a definition, and the status that it has when it waits or, `running`, asks its provider again. */
+export async function setWaiting(
+  database: Database,
+  { runId }: RunRows,
+  { status = "waiting", options = {} }: { readonly status?: string | undefined; readonly options?: object } = {},
+): Promise<void> {
+  const limits = { steps: 5, toolCalls: 5, writes: 5, deadlineSeconds: 60 };
+  const definition = { agent: { id: "assistant" }, options, tools: [], limits };
+  await database.query("update runs set status = $2, definition = $3::jsonb where id = $1", [
+    ...[runId, status, JSON.stringify(definition)],
+  ]);
+}
+
+/** As the newest of the run's thread; its id. */
+export async function insertItem(
+  database: Database,
+  of: RunRows,
+  { kind, body, step, index }: { kind: string; body: object; step?: string; index?: number },
+): Promise<string> {
+  const id = newId();
+  await database.query(
+    `with t as (update threads set next_seq = next_seq + 1, leaf = $2 where id = $1 returning next_seq - 1 as seq)
+     insert into items (thread_id, seq, id, user_id, run_id, kind, step, call_index, body)
+     select $1, seq, $2, $3, $4, $5, $6, $7, $8::jsonb from t`,
+    [of.threadId, id, of.userId, of.runId, kind, step ?? null, index ?? null, JSON.stringify(body)],
+  );
+  return id;
+}
+
 const tables = ["runs", "threads", "items", "budgets", "ledger", "deltas", "deliveries", "model_calls"] as const;
 export type Rows = Readonly<Record<(typeof tables)[number], readonly Readonly<Record<string, unknown>>[]>>;
 

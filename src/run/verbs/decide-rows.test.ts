@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { z } from "zod";
 import { anyDatabase } from "../../../test/databases.ts";
-import { insertRun, insertUser, rowIn, type RunRows, runRows } from "../../../test/run-rows.ts";
+import {
+  insertItem as insertItemOf,
+  insertRun,
+  insertUser,
+  rowIn,
+  type RunRows,
+  runRows,
+  setWaiting,
+} from "../../../test/run-rows.ts";
 import { startTestRuns, type TestRuns } from "../../../test/runs.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { newId } from "../../protocol/base/ids.ts";
@@ -36,24 +44,9 @@ anyDatabase((databases) => {
     caller = { userId, name: "ann", role: "user", permissions: ["*"], via: "session" };
   });
 
-  async function wait({ runId }: RunRows, status = "waiting") {
-    const limits = { steps: 5, toolCalls: 5, writes: 5, deadlineSeconds: 60 };
-    const definition = { agent: { id: "assistant" }, options: {}, tools: [], limits };
-    await database.query("update runs set status = $2, definition = $3::jsonb where id = $1", [
-      ...[runId, status, JSON.stringify(definition)],
-    ]);
-  }
-
-  async function insertItem(of: RunRows, kind: string, body: object, at: { step?: string; index?: number } = {}) {
-    const id = newId();
-    await database.query(
-      `with t as (update threads set next_seq = next_seq + 1, leaf = $2 where id = $1 returning next_seq - 1 as seq)
-       insert into items (thread_id, seq, id, user_id, run_id, kind, step, call_index, body)
-       select $1, seq, $2, $3, $4, $5, $6, $7, $8::jsonb from t`,
-      [of.threadId, id, of.userId, of.runId, kind, at.step ?? null, at.index ?? null, JSON.stringify(body)],
-    );
-    return id;
-  }
+  const wait = (of: RunRows, status?: string) => setWaiting(database, of, { status });
+  const insertItem = (...[of, kind, body, at]: [RunRows, string, object, { step?: string; index?: number }?]) =>
+    insertItemOf(database, of, { kind, body, ...at });
   const approval = { reason: "approval", tool: "send", arguments: '{"to":"a"}', argumentsHash: "h" };
   const ask = (body: object = approval, of = run, at = {}) =>
     insertItem(of, "question", { text: "Sure?", ...body }, at);
@@ -73,7 +66,9 @@ anyDatabase((databases) => {
     const notice = await insertItem(run, "notice", { text: "x" });
     const other = await insertRun(database, { userId: run.userId });
     const stranger = { ...caller, userId: await insertUser(database) };
+    const foreign = await insertRun(database, { userId: stranger.userId });
     for (const [questionId, options, code] of [
+      [await insertItem(foreign, "notice", { text: "x" }), {}, "question_not_found"],
       ["q", {}, "question_not_found"],
       [newId(), {}, "question_not_found"],
       [notice, {}, "question_not_found"],
@@ -86,6 +81,8 @@ anyDatabase((databases) => {
     const { id, status } = await decide(question, allow, { by: { ...stranger, role: "admin" } });
     assert.deepEqual([id, status], [run.runId, "queued"]);
     assert.deepEqual(await jobs(), [run.runId]);
+    await wait(run);
+    await assert.rejects(decide(question, allow), { code: "already_decided" });
   });
 
   test("decide: in a room its people decide, and an admin", async () => {
@@ -124,9 +121,47 @@ anyDatabase((databases) => {
     await assert.rejects(decide(question, { ...allow, arguments: '{"to": 7}' }), refused);
     assert.deepEqual(await itemsOf("decision"), []);
     await decide(question, { ...allow, arguments: '{"to": "b"}' });
-    const gone = await ask({ ...approval, tool: "gone" });
-    await wait(run);
-    await decide(gone, { ...allow, arguments: '{"to": 7}' });
+    // Of a tool that is gone, or that only asks a question of its own, no schema is known.
+    const form = { reason: "question", tool: "send", schema: { type: "object" } };
+    for (const [body, decision] of [
+      [{ ...approval, tool: "gone" }, "allow"],
+      [{ ...approval, tool: undefined }, "allow"],
+      [form, "answer"],
+    ] as const) {
+      await wait(run);
+      await decide(await ask(body), { decision, arguments: '{"to": 7}' });
+    }
+  });
+
+  test("decide: what a person makes of a plan is held to its tools, and their questions about it only", async () => {
+    const plan = async (tool: string, given: object) => {
+      await database.query("delete from threads");
+      run = await insertRun(database, { userId: run.userId });
+      await setWaiting(database, run, { options: { dryRun: true } });
+      const at = { step: "1", index: 0 };
+      await insertItem(run, "call", { name: tool, arguments: JSON.stringify(given), target: "server" }, at);
+      await insertItem(run, "result", { content: "", data: { planned: { id: "new:1", tool, arguments: given } } }, at);
+    };
+    const question = { reason: "question", choices: ["Do it"] };
+    const toPlan = { step: "plan:1", index: 0 };
+    const answer = { decision: "answer", text: "Do it" } as const;
+    const choose = (given: object) => JSON.stringify({ writes: [{ id: "new:1", arguments: given }] });
+    await plan("send", { to: "a" });
+    const about = await ask(question, run, toPlan);
+    await assert.rejects(decide(about, { ...answer, arguments: choose({ to: 7 }) }), {
+      code: "invalid_arguments",
+      status: 400,
+      message: /^new:1: /,
+    });
+    await assert.rejects(decide(about, { ...answer, arguments: "[]" }), { code: "invalid_arguments" });
+    await decide(about, { ...answer, arguments: choose({ to: "b" }) });
+    // Its tool takes something else since: whoever changes nothing is not held to that.
+    await plan("send", { to: 7 });
+    await decide(await ask(question, run, toPlan), answer);
+    await plan("gone", { to: 7 });
+    await decide(await ask(question, run, toPlan), { ...answer, arguments: choose({ to: 8 }) });
+    await setWaiting(database, run, { options: { dryRun: true } });
+    await decide(await ask(question, run, { step: "2", index: 0 }), { ...answer, arguments: "[]" });
   });
 
   test("decide: who may hear something here, and that it was read, is kept", async () => {
@@ -192,7 +227,10 @@ anyDatabase((databases) => {
           [run.runId, place.step, place.index, run.userId],
         );
       }
-      await decide(await ask(unknown, run, at), input);
+      const question = await ask(unknown, run, at);
+      const strange = await ask(unknown, run, { step: "2", index: 0 });
+      if (result) await assert.rejects(decide(strange, input), { code: "question_not_found" });
+      await decide(question, input);
       const { ledger, items } = await runRows(database);
       const ofCall = (one: Record<string, unknown>) => one["step"] === "1" && one["call_index"] === 0;
       const [made, ...others] = ledger.toSorted((one, other) => Number(ofCall(other)) - Number(ofCall(one)));
@@ -217,6 +255,11 @@ anyDatabase((databases) => {
   test("decide: a limit is extended, or its run ends", async () => {
     const limit = { reason: "limit", limit: "steps", text: "5 steps are used up" };
     await assert.rejects(service.runs.continue(caller, run.runId), { code: "nothing_to_continue" });
+    await ask();
+    await assert.rejects(service.runs.continue(caller, run.runId), { code: "nothing_to_continue" });
+    await database.query("delete from threads");
+    run = await insertRun(database, { userId: run.userId });
+    await wait(run);
     await ask(limit);
     await service.runs.continue(caller, run.runId);
     assert.equal(rowIn(await runRows(database), "budgets", run.runId)["steps_max"], 105);
@@ -231,6 +274,35 @@ anyDatabase((databases) => {
     const stranger = { ...caller, userId: await insertUser(database) };
     await assert.rejects(service.runs.continue(stranger, run.runId), { code: "run_not_found" });
     await assert.rejects(service.runs.continue(caller, "r"), { code: "run_not_found" });
+  });
+
+  test("decide: an admin continues anybody's run, and a key only its own", async () => {
+    const admin = { ...caller, userId: await insertUser(database), role: "admin" } as const;
+    const [approving, limited] = [await ask(), await ask({ reason: "limit", limit: "steps", text: "used up" })];
+    await assert.rejects(service.runs.continue({ ...caller, only: newId() }, run.runId), { status: 403 });
+    assert.deepEqual(await itemsOf("decision"), []);
+    const { id } = await service.runs.continue(admin, run.runId);
+    assert.equal(id, run.runId);
+    const decided = (await itemsOf("decision")).map(({ body }) => body);
+    assert.deepEqual(decided, [{ question: limited, decision: "continue" }]);
+    await decide(approving, allow);
+    await assert.rejects(service.runs.continue(admin, newId()), { code: "run_not_found" });
+    await assert.rejects(service.runs.continue(admin, "r"), { code: "run_not_found" });
+  });
+
+  test("decide: whoever decides for a turn within another's run is shown the turn, and an admin the run", async () => {
+    const person = { ...caller, userId: await insertUser(database) };
+    const admin = { ...caller, userId: await insertUser(database), role: "admin" } as const;
+    const child = await insertRun(database, { userId: person.userId, parent: run });
+    for (const [by, shown] of [
+      [person, child],
+      [admin, run],
+    ] as const) {
+      await wait(run);
+      await wait(child);
+      const { id } = await decide(await ask(approval, child), allow, { by, runId: run.runId });
+      assert.equal(id, shown.runId);
+    }
   });
 
   test("decide: a wait for a provider is ended, or goes on with a model that there is", async () => {

@@ -10,6 +10,7 @@ import { checkDecision } from "./check-decision.ts";
 import { checkModel } from "./check-model.ts";
 import { parseCall } from "../../tools/core/call-tool.ts";
 import type { Grant } from "../turn/approval.ts";
+import type { RunEnd } from "../log/append.ts";
 import { resultItem, type CallItem } from "../log/call-items.ts";
 import { chosenWrites } from "../turn/chosen-writes.ts";
 import { openQuestions, stillWaits } from "../log/questions.ts";
@@ -60,8 +61,10 @@ export async function decide(
     if (!question) throw noQuestion(questionId);
     checkDecision(run, items, { question, input });
     if (input.decision === "model") checkModel(runtime.models, caller, input.text);
-    checkArguments(runtime, question, input.arguments);
-    if (asksAboutPlan(run.definition, question)) checkPlan(runtime, plannedWrites(items), input.arguments);
+    if (input.arguments !== undefined) {
+      checkArguments(runtime, question, input.arguments);
+      if (asksAboutPlan(run.definition, question)) checkPlan(runtime, plannedWrites(items), input.arguments);
+    }
     const { argumentsHash: _seen, always, here, ...rest } = input;
     const decision: NewItem = {
       id: newId(),
@@ -70,26 +73,13 @@ export async function decide(
       body: { question: questionId, ...rest, ...(here ? { here: question.body.receivers } : {}) },
     };
     if (always !== undefined) await grant(query, { run, question, always });
-    if (input.decision === "stop" && question.body.reason === "provider") {
-      const { outage, text } = question.body;
-      const message = outage ? `${outageText(outage)}, and a person ended the wait.` : text;
-      const end = { status: "cancelled" as const, error: { code: outage?.code ?? "", message } };
-      const appended = await appendLocked(query, run, [decision], { userId: caller.userId });
-      const ended = await endLocked(runtime, query, { run, end });
-      // The run that this turn belongs to continues.
-      if (run.root) await requeueRun(runtime, query, run);
-      return { run, appended, ended, endedRun: run };
-    }
     if (input.decision === "stop") {
-      // A person ended it; the error also names the limit that was the reason to ask.
-      const end = {
-        status: "cancelled" as const,
-        error: { code: `limit_${question.body.limit ?? ""}`, message: question.body.text },
-      };
+      const { run: ends, end } = endByStop(run, question);
       const appended = await appendLocked(query, run, [decision], { userId: caller.userId });
-      // A limit applies to the whole tree, so its root ends.
-      const root = run.root ?? run;
-      return { run, appended, ended: await endLocked(runtime, query, { run: root, end }), endedRun: root };
+      const append = await endLocked(runtime, query, { run: ends, end });
+      // The run that this turn belongs to continues.
+      if (run.root && ends === run) await requeueRun(runtime, query, run);
+      return { run, appended, ended: { id: ends.id, threadId: ends.threadId, append } };
     }
     const follows = await follow(query, { run, items, question, input });
     // The author is who decided, also in another user's thread.
@@ -99,21 +89,29 @@ export async function decide(
     if (!stillWaits([...items, ...appended])) await requeueRun(runtime, query, run);
     return { run, appended };
   });
-  const { run, appended = [], ended, endedRun } = done;
+  const { run, appended, ended } = done;
   publishItems(runtime, run.threadId, appended);
-  const root = run.root ?? run;
-  if (ended && endedRun) {
-    publishEnd(runtime, endedRun.threadId, ended);
-    runtime.active.get(endedRun.id)?.stop("lost");
-  } else if (run.status === "running") runtime.active.get(run.id)?.stop("lost");
+  if (ended) publishEnd(runtime, ended.threadId, ended.append);
+  if (ended || run.status === "running") runtime.active.get((ended ?? run).id)?.stop("lost");
   runtime.engine.wake();
   if (run.root?.status === "running") await resumeRequests(runtime);
-  if (ended && endedRun && ended.pending > 0) await startNext(runtime, endedRun.threadId);
-  const named = runId === root.id ? root : run;
+  if (ended) await startNext(runtime, ended.threadId);
+  const { root } = run;
   // Another user's root is not shown to whoever decided for a turn in it.
   const whose = controllableRuns(caller);
-  const shown = whose === undefined || named.userId === whose ? named : run;
+  const shown = root?.id === runId && (whose === undefined || root.userId === whose) ? root : run;
   return getRun(runtime.database, { userId: shown.userId }, shown.id);
+}
+
+/** Says which run ends when a person stops at a question: a limit applies to the whole tree, a provider's outage to the run that waits. */
+function endByStop(run: LockedRun, { body }: OpenQuestion): { run: Omit<LockedRun, "root"> | LockedRun; end: RunEnd } {
+  const { reason, limit, outage, text } = body;
+  const status = "cancelled";
+  if (reason !== "provider")
+    // A person ended it; the error also names the limit that was the reason to ask.
+    return { run: run.root ?? run, end: { status, error: { code: `limit_${limit!}`, message: text } } };
+  const message = outage ? `${outageText(outage)}, and a person ended the wait.` : text;
+  return { run, end: { status, error: { code: outage?.code ?? "", message } } };
 }
 
 /** Finds the run that asked, which may be one below `runId`. Read before any lock, since an item never changes. */
@@ -142,24 +140,21 @@ async function raiseEpoch(query: Query, { id }: LockedRun): Promise<void> {
 }
 
 /** Validates arguments that a person edited, so that the person and not the model is told what is wrong. */
-function checkArguments(runtime: Runtime, { body }: OpenQuestion, edited: string | undefined): void {
-  const tool =
-    edited === undefined || body.tool === undefined || body.reason !== "approval"
-      ? undefined
-      : runtime.tools.get(body.tool);
-  const parsed = tool && parseCall(tool, edited!);
-  if (parsed?.ok === false)
-    throw new InvalidInput(parsed.result.content, { code: "invalid_arguments", param: "arguments" });
+function checkArguments(runtime: Runtime, { body }: OpenQuestion, edited: string): void {
+  if (body.reason === "approval" && body.tool !== undefined) checkCall(runtime, body.tool, edited);
 }
 
 /** Validates the arguments of a plan that a person edited. */
-function checkPlan(runtime: Runtime, planned: readonly PlannedWrite[], choice: string | undefined): void {
-  for (const { id, tool: name, arguments: given } of choice === undefined ? [] : chosenWrites(planned, choice)) {
-    const tool = runtime.tools.get(name);
-    const parsed = tool && parseCall(tool, JSON.stringify(given));
-    if (parsed?.ok === false)
-      throw new InvalidInput(`${id}: ${parsed.result.content}`, { code: "invalid_arguments", param: "arguments" });
-  }
+function checkPlan(runtime: Runtime, planned: readonly PlannedWrite[], choice: string): void {
+  for (const { id, tool, arguments: given } of chosenWrites(planned, choice))
+    checkCall(runtime, tool, JSON.stringify(given), `${id}: `);
+}
+
+function checkCall(runtime: Runtime, name: string, given: string, where = ""): void {
+  const tool = runtime.tools.get(name);
+  const parsed = tool && parseCall(tool, given);
+  if (parsed?.ok === false)
+    throw new InvalidInput(`${where}${parsed.result.content}`, { code: "invalid_arguments", param: "arguments" });
 }
 
 /** Applies what a decision changes besides itself. Returns further items to append. */
