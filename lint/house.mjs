@@ -24,9 +24,7 @@ export function examineHouse(root, files) {
     ...fullFolders(files),
     ...looseFiles(files),
     ...unusedPackages(JSON.parse(read("package.json")), imports, files.filter(isStyle).map(read)),
-    ...unownedTables(
-      files.filter((file) => /^src\/store\/schema\/.*\.(sql|ts)$/.test(file) && !isTest(file)).map(read),
-    ),
+    ...neglectedTables(files, read),
     ...madeCallers(code, read),
     ...confusingNames(files.filter((file) => /^(src|web)\/.*\.tsx?$/.test(file)).map((file) => [file, read(file)])),
     ...brokenPaths(root, files, read),
@@ -127,13 +125,31 @@ function packageOf(specifier) {
     .join("/");
 }
 
-function unownedTables(migrations) {
-  const made = migrations.flatMap((text) => [
-    ...text.matchAll(/create (?:unlogged )?table (?:if not exists )?(\w+)/gi),
+/** Hold an account's id and nothing else of it that its owner could use: locks, keys, sealed things, what is being erased. */
+const notTold = new Set([
+  ...["account_links", "erasures", "idempotency_keys", "removed_threads", "room_presence"],
+  ...["run_secrets", "signing_keys", "spending_holds", "task_calls"],
+]);
+
+/** Each table is written by somebody who is named, has a rule for exports, and what it holds of a person is told to them. */
+function neglectedTables(files, read) {
+  const made = new Map();
+  for (const file of files.filter((each) => /^src\/store\/schema\/.*\.(sql|ts)$/.test(each) && !isTest(each)))
+    for (const [, table, columns] of read(file).matchAll(
+      /create (?:unlogged )?table (?:if not exists )?(\w+)\s*\(([\s\S]*?)\n?\)[;`]/gi,
+    ))
+      if (table !== "migrations") made.set(table.toLowerCase(), columns);
+  const textOf = (file) => (files.includes(file) ? read(file) : undefined);
+  const [moved, personal] = [textOf("src/store/moving/moved-tables.ts"), textOf("src/store/privacy/personal-rows.ts")];
+  return [...made].flatMap(([table, columns]) => [
+    ...(ownedTables.has(table) ? [] : [`nobody is named to write the table ${table} (lint/layers.mjs)`]),
+    ...(moved?.includes(`"${table}"`) === false
+      ? [`no rule says what an export does with the table ${table} (src/store/moving/moved-tables.ts)`]
+      : []),
+    ...(/\buser_id\b/.test(columns) && !notTold.has(table) && personal?.match(`\\b${table}\\b`) === null
+      ? [`no export of a person tells what the table ${table} holds (src/store/privacy/personal-rows.ts)`]
+      : []),
   ]);
-  return [...new Set(made.map(([, table]) => table.toLowerCase()))]
-    .filter((table) => !ownedTables.has(table) && table !== "migrations")
-    .map((table) => `nobody is named to write the table ${table} (lint/layers.mjs)`);
 }
 
 /** Links, and paths in the text such as `src/run/turn/execute.ts`. What history says stays as it was. */

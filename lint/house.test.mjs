@@ -105,6 +105,22 @@ const broken = [
     problem: "nobody is named to write the table notes (lint/layers.mjs)",
   },
   {
+    name: "a table without a rule for exports",
+    files: {
+      "src/store/schema/baseline/tasks.sql": "create table tasks (\n  id int\n);\n",
+      "src/store/moving/moved-tables.ts": 'export const tables = ["notes"];\n',
+    },
+    problem: "no rule says what an export does with the table tasks (src/store/moving/moved-tables.ts)",
+  },
+  {
+    name: "a table whose rows no person is told",
+    files: {
+      "src/store/schema/migrations/0099-tasks.ts": "export const text = `create table tasks (\n  user_id uuid\n)`;\n",
+      "src/store/privacy/personal-rows.ts": 'export const from = "notes";\n',
+    },
+    problem: "no export of a person tells what the table tasks holds (src/store/privacy/personal-rows.ts)",
+  },
+  {
     name: "a link that leads nowhere",
     files: { "docs/runs.md": "[turn](../src/run/gone.ts)" },
     problem: "docs/runs.md names ../src/run/gone.ts, which does not exist",

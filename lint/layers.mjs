@@ -95,7 +95,8 @@ export const floors = {
   web: [
     ...["browser", "words", "page", "parts", "threads", "markdown", "conversation"],
     ["turn", "run-list"],
-    ["admin", "chat", "knowledge", "rooms", "runs", "schedules", "settings", "shared", "taiga", "tasks"],
+    // Every other folder is a view.
+    "*",
     "shell",
   ],
 };
@@ -216,7 +217,9 @@ function floorOf(place) {
   const [room, first] = place.split("/");
   if (!Object.hasOwn(floors, room) || first === undefined) return undefined;
   const name = stem(first);
-  return { name, height: floors[room].findIndex((floor) => [floor].flat().includes(name)) };
+  const height = floors[room].findIndex((floor) => [floor].flat().includes(name));
+  const isFolder = place.split("/").length > 2;
+  return { name, height: height === -1 && isFolder ? floors[room].indexOf("*") : height };
 }
 
 /** What of a folder whose entries stand apart a file belongs to; undefined for what they share, and for what is elsewhere. */

@@ -11,6 +11,7 @@ const gates = [
   { name: "lint and layers", args: [bin("oxlint/bin/oxlint"), "--deny-warnings"] },
   { name: "the whole house", args: ["lint/house.mjs"], says: true },
   { name: "lint's own fixtures", args: ["--test", "lint/layers.test.mjs", "lint/house.test.mjs"] },
+  { name: "drawing of the layers", args: ["scripts/draw-layers.mjs", "--check"] },
   { name: "types", args: [bin("typescript/bin/tsc")] },
   { name: "types of the page", args: [bin("typescript/bin/tsc"), "-p", "web"] },
   { name: "unused code", args: [bin("knip/bin/knip.js"), "--no-progress"] },

@@ -129,7 +129,7 @@ function round(value) {
   return Number(value.toFixed(1));
 }
 
-const neighbours = (floor) => (Array.isArray(floor) ? `(${floor.join(", ")})` : floor);
+const neighbours = (floor) => (Array.isArray(floor) ? `(${floor.join(", ")})` : floor === "*" ? "(each view)" : floor);
 
 function floorsTable() {
   const lines = Object.entries(floors).map(([room, list]) => `| \`${room}/\` | ${list.map(neighbours).join(" → ")} |`);

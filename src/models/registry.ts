@@ -176,7 +176,10 @@ export function addressOf(config: ModelConfig): string | undefined {
       return config.baseUrl ?? ollamaBaseUrl;
     case "anthropic":
       return config.baseUrl ?? anthropicBaseUrl;
-    default:
+    case "ai-sdk":
+    case "demo":
+    case "scripted":
+    case undefined:
       return undefined;
   }
 }

@@ -111,7 +111,10 @@ async function exportTables(
 ): Promise<ExportProgress["done"]> {
   const { folder, onProgress = () => {}, signal } = options;
   let { done, current } = progress;
-  for (const table of movedTables.slice(done.length)) {
+  // A database of before has no tables that came later.
+  const there = await query<{ name: string }>("select tablename as name from pg_tables where schemaname = 'public'");
+  const tables = movedTables.filter(({ table }) => there.some(({ name }) => name === table));
+  for (const table of tables.slice(done.length)) {
     const path = join(folder, `${table.table}.jsonl`);
     const begun = current?.table === table.table ? await reopen(path, current) : undefined;
     const { rows, hash } = await exportTable(query, table, {
