@@ -90,7 +90,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   const active = new Map<string, ActiveRun>();
   const engine = await createEngine({ database, ...options.concurrency, log });
   const mirror = options.mirror && createMirror({ ...options.mirror, query: database.listing.query, log });
-  const feeds = heard(createFeeds({ database, log, isLocal: (runId) => active.has(runId) }), {
+  const feeds = withListeners(createFeeds({ database, log, isLocal: (runId) => active.has(runId) }), {
     mirror,
     onRunEnd: options.onRunEnd,
   });
@@ -255,7 +255,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
 type RunListeners = { readonly mirror: Mirror | undefined; readonly onRunEnd: RunsOptions["onRunEnd"] };
 
 /** Also writes what this process commits to the sessions' files, and notifies listeners of runs' ends. */
-function heard(feeds: Feeds, { mirror, onRunEnd }: RunListeners): Feeds {
+function withListeners(feeds: Feeds, { mirror, onRunEnd }: RunListeners): Feeds {
   return {
     ...feeds,
     publish(threadId, items) {

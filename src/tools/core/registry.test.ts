@@ -85,6 +85,20 @@ test("a tool that must be named is not among all tools", () => {
   assert.deepEqual(names("todo_*", "!todo_add"), []);
 });
 
+test("a source that must be named is asked for its own names alone, and its names are nobody else's", async () => {
+  let asked = 0;
+  const ready = () => Promise.resolve();
+  const shy = { name: "todo", prefix: "todo_", mustBeNamed: true, ready, tools: () => (asked++, [tool("todo_add")]) };
+  const other = { name: "other", prefix: "", ready, tools: () => [tool("todo_add"), tool("todo_more"), tool("more")] };
+  const named = createToolRegistry([], [shy, other]);
+  const namesOf = (globs: readonly string[]) => named.select(globs, owner).map(({ name }) => name);
+  assert.deepEqual(namesOf(["*"]), ["more"]);
+  await named.prepare(["*"], owner);
+  assert.equal(asked, 0);
+  assert.deepEqual(namesOf(["todo_*", "more"]), ["more", "todo_add"]);
+  assert.equal(asked, 1);
+});
+
 test("a tool that needs rights elsewhere is there for whom that system gives them, and nobody else", async () => {
   const held = new Map<string, readonly string[]>();
   const asked: string[] = [];
