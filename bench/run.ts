@@ -8,6 +8,7 @@ import { delegation } from "./parts/delegation.ts";
 import { deltas } from "./parts/deltas.ts";
 import { durable } from "./parts/durable.ts";
 import { eventLoop } from "./parts/event-loop.ts";
+import { followers } from "./parts/followers.ts";
 import { history } from "./parts/history.ts";
 import { imports } from "./parts/imports.ts";
 import { ingestion } from "./parts/ingestion.ts";
@@ -26,6 +27,7 @@ const parts: readonly Part[] = [
   loop,
   durable,
   deltas,
+  followers,
   history,
   ledger,
   delegation,

@@ -6,6 +6,8 @@ export type SqlRelay = {
   readonly url: string;
   /** The texts of the round trips since the last question, in order; several statements of one trip are one text. */
   take(): string[];
+  /** The bytes that went each way since the last question. */
+  takeBytes(): { readonly sent: number; readonly received: number };
   stop(): Promise<void>;
 };
 
@@ -55,6 +57,7 @@ export async function startSqlRelay(databaseUrl: string): Promise<SqlRelay> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let heard: string[] = [];
+  let bytes = { sent: 0, received: 0 };
   const join = (from: Socket, to: Socket): void => {
     sockets.add(from);
     from.setNoDelay(true);
@@ -71,6 +74,8 @@ export async function startSqlRelay(databaseUrl: string): Promise<SqlRelay> {
       "data",
       tripReader((text) => heard.push(text)),
     );
+    client.on("data", ({ length }) => (bytes.sent += length));
+    upstream.on("data", ({ length }) => (bytes.received += length));
     join(client, upstream);
     join(upstream, client);
   });
@@ -84,6 +89,11 @@ export async function startSqlRelay(databaseUrl: string): Promise<SqlRelay> {
     take() {
       const taken = heard;
       heard = [];
+      return taken;
+    },
+    takeBytes() {
+      const taken = bytes;
+      bytes = { sent: 0, received: 0 };
       return taken;
     },
     async stop() {

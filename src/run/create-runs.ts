@@ -16,7 +16,7 @@ import { addClientResults } from "./verbs/bring-results.ts";
 import { beginChapter } from "./threads/chapters.ts";
 import { cancelRun } from "./lifecycle/cancel.ts";
 import { continueRun, decide } from "./verbs/decide.ts";
-import { channel, createDeltaWriter, type Notice, parseNotice } from "./log/deltas.ts";
+import { channel, createDeltaWriter, type Notice, parseNotice, shortId } from "./log/deltas.ts";
 import { editMessage } from "./threads/edit-message.ts";
 import { createEngine } from "./engine/engine.ts";
 import { createPersonErasure } from "./threads/erase-person.ts";
@@ -270,9 +270,10 @@ function withListeners(feeds: Feeds, { mirror, onRunEnd }: RunListeners): Feeds 
 
 /** An empty payload: the connection was lost, so anything may have been missed. */
 function hear(runtime: Runtime, payload: string): void {
-  const notice: Notice | undefined = payload === "" ? { node: "", threads: "all" } : parseNotice(payload);
-  if (!notice || notice.node === runtime.node) return;
+  const notice: Notice | undefined = payload === "" ? { node: "", threads: "all", live: [] } : parseNotice(payload);
+  if (!notice || notice.node === shortId(runtime.node)) return;
   runtime.feeds.changed(notice.threads);
+  runtime.feeds.grown(notice.live);
   runtime.engine.look();
   for (const runId of notice.stop ?? []) runtime.active.get(runId)?.stop("cancelled");
 }

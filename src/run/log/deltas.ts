@@ -52,7 +52,10 @@ export const channel = "colloquy";
 /** Payload between nodes. NOTIFY takes at most 8000 bytes, so a long list of threads becomes "all". */
 const noticeSchema = z.object({
   node: z.string(),
-  threads: z.union([z.literal("all"), z.array(z.string())]),
+  /** Items were added to these, or live text begun. */
+  threads: z.union([z.literal("all"), z.array(z.string())]).default([]),
+  /** Live text was added to these, to messages that had begun; only the ends of their ids, as this is told ten times a second. */
+  live: z.union([z.literal("all"), z.array(z.string())]).default([]),
   stop: z.array(z.string()).optional(),
 });
 export type Notice = Readonly<z.infer<typeof noticeSchema>>;
@@ -91,6 +94,9 @@ export function createDeltaWriter(options: {
   const unwritten = new Map<LiveStep, OpenPieces>();
   const written = new Map<string, Set<string>>();
   const threads = new Set<string>();
+  const growing = new Set<string>();
+  /** Of which other nodes know: they read what is added to it by its offset. */
+  const begun = new WeakSet<LiveStep>();
   const stops = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -109,8 +115,9 @@ export function createDeltaWriter(options: {
   async function flush(): Promise<void> {
     const taken = [...unwritten];
     unwritten.clear();
-    const notice = remote ? noticeText(node, threads, stops) : undefined;
+    const notice = remote ? noticeText({ node: shortId(node), threads, growing, stops }) : undefined;
     threads.clear();
+    growing.clear();
     stops.clear();
     for (const [{ runId, step }] of taken) {
       const steps = written.get(runId) ?? new Set();
@@ -125,6 +132,7 @@ export function createDeltaWriter(options: {
         taken.flatMap(([of, pieces]) => rowsOf(of, pieces)),
         notice,
       );
+      for (const [of] of taken) begun.add(of);
     } catch (error) {
       for (const [of, pieces] of taken) putBack(of, pieces);
       schedule();
@@ -162,7 +170,7 @@ export function createDeltaWriter(options: {
     if (known) return known;
     const pieces: OpenPieces = { text: undefined, reasoning: undefined, retry: undefined };
     unwritten.set(of, pieces);
-    threads.add(of.threadId);
+    (begun.has(of) ? growing : threads).add(of.threadId);
     return pieces;
   }
 
@@ -223,7 +231,25 @@ function rowsOf({ runId, threadId, step, attempt }: LiveStep, pieces: Pieces): D
   });
 }
 
-function noticeText(node: string, threads: ReadonlySet<string>, stops: ReadonlySet<string>): string {
-  const stop = stops.size > 0 ? [...stops].slice(0, 80) : undefined;
-  return JSON.stringify({ node, threads: threads.size > 100 ? "all" : [...threads], stop } satisfies Notice);
+/** The random end of an id: enough to know a node, or a thread for which at worst nothing new is found. */
+export function shortId(id: string): string {
+  return id.slice(-12);
+}
+
+type Changes = {
+  readonly node: string;
+  readonly threads: ReadonlySet<string>;
+  readonly growing: ReadonlySet<string>;
+  readonly stops: ReadonlySet<string>;
+};
+
+function noticeText({ node, threads, growing, stops }: Changes): string {
+  const live = [...growing].filter((id) => !threads.has(id)).map(shortId);
+  const most = 100;
+  return JSON.stringify({
+    node,
+    ...(threads.size > 0 && { threads: threads.size > most ? "all" : [...threads] }),
+    ...(live.length > 0 && { live: threads.size + live.length > most ? "all" : live }),
+    ...(stops.size > 0 && { stop: [...stops].slice(0, 80) }),
+  } satisfies z.input<typeof noticeSchema>);
 }

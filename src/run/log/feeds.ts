@@ -26,6 +26,8 @@ export type Feeds = {
   hold(threadId: string, lastSeq: number): () => void;
   /** Reads threads that another node changed. */
   changed(threads: readonly string[] | "all"): void;
+  /** Reads what another node added to live text that has begun, in threads known by their short ids. */
+  grown(threads: readonly string[] | "all"): void;
   /** All items of a thread, if this process has seen it from its first. */
   whole(threadId: string): readonly Item[] | undefined;
   close(): void;

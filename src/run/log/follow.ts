@@ -2,9 +2,10 @@ import type { Retry } from "../../protocol/threads/events.ts";
 import type { Item, StateBody } from "../../protocol/threads/items.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Database } from "../../store/driver/database.ts";
-import { liveStep, type LiveStep } from "./deltas.ts";
+import { type DeltaKind, liveStep, type LiveStep, shortId } from "./deltas.ts";
 import { createFollower, sendItems, sendLiveMessage, type Follower, type LiveMessage } from "./follower.ts";
 import { itemPageSql, pageBytes, pageItems } from "./item-pages.ts";
+import { joinPieces, readBegun, readMore, type StoredPiece } from "./read-live.ts";
 import { keepRecent, type RecentItemsOptions, emptyKeptItems, type KeptItems } from "./recent-items.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
 import type { Feeds } from "./feeds.ts";
@@ -17,6 +18,9 @@ type ThreadFeed = {
   /** How many runs of this process work in the thread. */
   holds: number;
   usedAt: number;
+  /** When another node last told of it, and when it was last read whole. */
+  heardAt: number;
+  readAt: number;
 };
 
 /** Bounds of what is kept in memory, per thread and for all threads; the rest is read from the store. */
@@ -25,6 +29,9 @@ export type FeedBounds = { readonly thread: RecentItemsOptions; readonly allByte
 const megabyte = 1024 * 1024;
 const defaultBounds: FeedBounds = { thread: { items: 1000, bytes: 4 * megabyte }, allBytes: 64 * megabyte };
 const idleMs = 30_000;
+/** How often followed threads are read without a notice, and those of which notices come. */
+const sweepMs = 1000;
+const toldSweepMs = 5000;
 /** The smallest share of one read that each of many threads gets, if it has so much. */
 const leastBytes = 64 * 1024;
 
@@ -41,6 +48,8 @@ export function createFeeds({
 }): Feeds {
   const feeds = new Map<string, ThreadFeed>();
   const stale = new Set<ThreadFeed>();
+  /** Of which only more text is to be read, of live messages that are known. */
+  const growing = new Set<ThreadFeed>();
   let reading = false;
   let allBytes = 0;
 
@@ -55,6 +64,8 @@ export function createFeeds({
       followers: new Set(),
       holds: 0,
       usedAt: Date.now(),
+      heardAt: 0,
+      readAt: 0,
     };
     feeds.set(threadId, feed);
     return feed;
@@ -100,75 +111,100 @@ export function createFeeds({
 
   function refresh(feed: ThreadFeed): void {
     stale.add(feed);
+    beginReading();
+  }
+
+  function beginReading(): void {
     if (reading) return;
     reading = true;
     void readStale();
   }
 
-  /** Reads all stale threads with one query for their items and one for their live text. */
+  /** Reads all stale threads with one query for their items and one for their live text; of the others what more there is of it. */
   async function readStale(): Promise<void> {
-    while (stale.size > 0) {
+    while (stale.size + growing.size > 0) {
       const batch = [...stale];
+      const others = [...growing].filter((feed) => !stale.has(feed));
       stale.clear();
+      growing.clear();
       try {
-        const bytes = Math.max(leastBytes, Math.floor((4 * pageBytes) / batch.length));
-        const rows = await database.query<ItemRow & { total: number }>(
-          `select ${itemColumns.replaceAll(/(\w+)/g, "i.$1")}, i.total from unnest($1::uuid[], $2::bigint[]) as f (id, last)
-           cross join lateral (${itemPageSql({ where: "thread_id = f.id and seq > f.last", limit: String(pageItems), bytes: "$3" })}) i
-           order by i.thread_id, i.seq`,
-          [batch.map((feed) => feed.threadId), batch.map(last), bytes],
-        );
-        const byThread = Map.groupBy(rows, (row) => row.thread_id);
-        for (const feed of batch) {
-          if (feeds.get(feed.threadId) !== feed) continue;
-          const page = byThread.get(feed.threadId) ?? [];
-          push(feed, page.map(toItem));
-          if (page.length === pageItems || (page.at(-1)?.total ?? 0) >= bytes) stale.add(feed);
-        }
-        await readLive(batch);
+        if (batch.length > 0) await readItems(batch);
+        if (database.kind !== "pglite") await readLive(batch, others);
       } catch (error) {
         log.warn({ error: String(error) }, "could not read a followed thread; trying again");
-        for (const feed of batch) if (feed.followers.size > 0) stale.add(feed);
+        for (const feed of [...batch, ...others]) if (feed.followers.size > 0) stale.add(feed);
         break;
       }
     }
     reading = false;
   }
 
-  async function readLive(batch: readonly ThreadFeed[]): Promise<void> {
-    if (database.kind === "pglite") return;
-    const rows = await database.query<{
-      thread_id: string;
-      run_id: string;
-      step: string;
-      attempt: number;
-      kind: "text" | "reasoning" | "retry";
-      offsets: number[];
-      bodies: string[];
-    }>(
-      `select thread_id, run_id, step, attempt, kind, array_agg(off::integer order by off) as offsets, array_agg(body order by off) as bodies from deltas d where thread_id = any ($1::uuid[])
-         and not exists (select from items i where i.run_id = d.run_id and i.step = d.step and i.kind = 'message' and i.attempt >= d.attempt)
-       group by thread_id, run_id, step, attempt, kind order by attempt, kind = 'retry' desc`,
-      [batch.map((feed) => feed.threadId)],
+  async function readItems(batch: readonly ThreadFeed[]): Promise<void> {
+    const bytes = Math.max(leastBytes, Math.floor((4 * pageBytes) / batch.length));
+    const rows = await database.query<ItemRow & { total: number }>(
+      `select ${itemColumns.replaceAll(/(\w+)/g, "i.$1")}, i.total from unnest($1::uuid[], $2::bigint[]) as f (id, last)
+       cross join lateral (${itemPageSql({ where: "thread_id = f.id and seq > f.last", limit: String(pageItems), bytes: "$3" })}) i
+       order by i.thread_id, i.seq`,
+      [batch.map((feed) => feed.threadId), batch.map(last), bytes],
     );
-    for (const row of rows) {
-      const feed = feeds.get(row.thread_id);
-      if (!feed || isLocal(row.run_id)) continue;
-      const of = liveStep({ runId: row.run_id, threadId: row.thread_id, step: row.step, attempt: row.attempt });
-      const { kind } = row;
-      const body = kind === "retry" ? row.bodies[0]! : wholeFrom(row);
-      const live = liveOf(feed, of, kind === "retry" ? (JSON.parse(body) as Retry) : undefined);
-      if (live.attempt !== row.attempt || (kind !== "retry" && live[kind].length >= body.length)) continue;
-      if (kind !== "retry") live[kind] = body;
-      for (const follower of feed.followers) if (follower.ready) sendLiveMessage(follower, live);
+    const byThread = Map.groupBy(rows, (row) => row.thread_id);
+    const readAt = Date.now();
+    for (const feed of batch) {
+      feed.readAt = readAt;
+      if (feeds.get(feed.threadId) !== feed) continue;
+      const page = byThread.get(feed.threadId) ?? [];
+      push(feed, page.map(toItem));
+      if (page.length === pageItems || (page.at(-1)?.total ?? 0) >= bytes) stale.add(feed);
     }
   }
+
+  async function readLive(batch: readonly ThreadFeed[], others: readonly ThreadFeed[]): Promise<void> {
+    const feedOf = new Map([...batch, ...others].flatMap((feed) => remoteLive(feed).map((live) => [live, feed])));
+    for (const { live, kind, pieces } of await readMore(database.query, [...feedOf.keys()])) {
+      const feed = feedOf.get(live)!;
+      if (feed.live.get(live.key) === live) addPieces(feed, live, kind, pieces);
+    }
+    if (batch.length === 0) return;
+    const threads = batch.map((feed) => feed.threadId);
+    const known = batch.flatMap((feed) => [...feed.live.values()]);
+    for (const row of await readBegun(database.query, threads, known)) {
+      const feed = feeds.get(row.thread_id);
+      if (!feed || isLocal(row.run_id)) continue;
+      const { kind, pieces } = row;
+      const of = liveStep({ runId: row.run_id, threadId: row.thread_id, step: row.step, attempt: row.attempt });
+      const live = liveOf(feed, of, kind === "retry" ? (JSON.parse(pieces[0]![1]) as Retry) : undefined);
+      if (live.attempt !== row.attempt) continue;
+      if (kind !== "retry") addPieces(feed, live, kind, pieces);
+      else for (const follower of feed.followers) if (follower.ready) sendLiveMessage(follower, live);
+    }
+  }
+
+  function addPieces(feed: ThreadFeed, live: LiveMessage, kind: DeltaKind, pieces: readonly StoredPiece[]): void {
+    const offset = live[kind].length;
+    const { text, hasGap } = joinPieces(offset, pieces);
+    if (hasGap && !live.gaps[kind]) growing.add(feed);
+    live.gaps[kind] = hasGap;
+    if (text === "") return;
+    live[kind] += text;
+    for (const follower of feed.followers) if (follower.ready) sendLiveMessage(follower, live, { kind, offset, text });
+  }
+
+  const remoteLive = (feed: ThreadFeed) => [...feed.live.values()].filter((live) => !isLocal(live.run));
 
   /** The live message of a step. A newer attempt replaces it, an older one changes nothing. */
   function liveOf(feed: ThreadFeed, { runId: run, step, attempt, key }: LiveStep, retry?: Retry): LiveMessage {
     const found = feed.live.get(key);
     if (found && found.attempt >= attempt) return found;
-    const live: LiveMessage = { run, step, attempt, key, text: "", reasoning: "", ...(retry ? { retry } : {}) };
+    const live: LiveMessage = {
+      run,
+      step,
+      attempt,
+      key,
+      text: "",
+      reasoning: "",
+      gaps: {},
+      ...(retry ? { retry } : {}),
+    };
     feed.live.set(key, live);
     return live;
   }
@@ -201,12 +237,14 @@ export function createFeeds({
     for (const feed of feeds.values()) {
       if (feed.followers.size > 0) {
         const local = database.kind === "pglite" || [...feed.live.values()].some((live) => isLocal(live.run));
-        if (!local || stale.has(feed)) refresh(feed);
+        // While notices come, one that was lost is rare.
+        const isTold = now - feed.heardAt < sweepMs && now - feed.readAt < toldSweepMs;
+        if ((!local && !isTold) || stale.has(feed)) refresh(feed);
       } else if (feed.holds === 0 && now - feed.usedAt > idleMs) {
         remove(feed);
       }
     }
-  }, 1000);
+  }, sweepMs);
 
   return {
     publish: (threadId, items) => push(open(threadId, items[0]!.seq - 1), items),
@@ -256,9 +294,21 @@ export function createFeeds({
     changed(threads) {
       for (const feed of threads === "all" ? feeds.values() : threads.map((id) => feeds.get(id))) {
         if (!feed) continue;
+        feed.heardAt = Date.now();
         if (feed.followers.size + feed.holds > 0) refresh(feed);
         else remove(feed);
       }
+    },
+    grown(threads) {
+      if (threads.length === 0) return;
+      const named = threads === "all" ? undefined : new Set(threads);
+      for (const feed of feeds.values()) {
+        if (feed.followers.size === 0 || named?.has(shortId(feed.threadId)) === false) continue;
+        feed.heardAt = Date.now();
+        if (remoteLive(feed).length > 0) growing.add(feed);
+        else if (named) stale.add(feed);
+      }
+      if (stale.size + growing.size > 0) beginReading();
     },
     whole: (threadId) => {
       const kept = feeds.get(threadId)?.kept;
@@ -266,22 +316,6 @@ export function createFeeds({
     },
     close: () => clearInterval(sweep),
   };
-}
-
-/** Joins pieces up to the first gap: a crash of the database empties the table, so later pieces may begin anywhere. */
-function wholeFrom({
-  offsets,
-  bodies,
-}: {
-  readonly offsets: readonly number[];
-  readonly bodies: readonly string[];
-}): string {
-  let text = "";
-  for (const [at, body] of bodies.entries()) {
-    if (offsets[at] !== text.length) break;
-    text += body;
-  }
-  return text;
 }
 
 /** Whether live text of the run ends with this state: followers withdraw it, and a later attempt sends its own. */

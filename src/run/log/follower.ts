@@ -1,6 +1,6 @@
 import type { Cursor, Retry, RunEvent } from "../../protocol/threads/events.ts";
 import type { Item } from "../../protocol/threads/items.ts";
-import type { Delta } from "./deltas.ts";
+import type { Delta, DeltaKind } from "./deltas.ts";
 import { isNested } from "./fold.ts";
 import type { FollowSink, FollowTarget } from "../runs.ts";
 
@@ -15,6 +15,8 @@ export type LiveMessage = {
   reasoning: string;
   /** Why the previous attempt failed. */
   readonly retry?: Retry;
+  /** What is stored of this kind goes on behind what is known: it must be read from its beginning. */
+  readonly gaps: { [Kind in DeltaKind]?: boolean };
 };
 
 type DeltaPosition = { readonly run: string; readonly step: string; attempt: number; text: number; reasoning: number };
@@ -59,7 +61,11 @@ export function sendItems(follower: Follower, items: readonly Item[]): void {
 }
 
 /** Sends what the follower has not received of a live message. `delta`: its newest piece, if that may be all that is missing. */
-export function sendLiveMessage(follower: Follower, live: LiveMessage, delta?: Delta): void {
+export function sendLiveMessage(
+  follower: Follower,
+  live: LiveMessage,
+  delta?: Pick<Delta, "kind" | "offset" | "text">,
+): void {
   if (follower.run !== undefined && live.run !== follower.run) return;
   const events: RunEvent[] = [];
   const place = deltaPosition(follower, live, events);
@@ -76,7 +82,7 @@ export function sendLiveMessage(follower: Follower, live: LiveMessage, delta?: D
 
 function deltaPosition(
   follower: Follower,
-  live: Omit<LiveMessage, "text" | "reasoning">,
+  live: Omit<LiveMessage, "text" | "reasoning" | "gaps">,
   events: RunEvent[],
 ): DeltaPosition {
   const { run, step, attempt, key, retry } = live;
@@ -90,7 +96,7 @@ function deltaPosition(
   return fresh;
 }
 
-function remainder(place: DeltaPosition, live: LiveMessage, events: RunEvent[]): void {
+function remainder(place: DeltaPosition, live: Pick<LiveMessage, DeltaKind>, events: RunEvent[]): void {
   const { run, step, attempt } = place;
   for (const kind of ["reasoning", "text"] as const) {
     const offset = place[kind];
@@ -117,7 +123,7 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
         typeof body.content === "string"
       ) {
         const key = `${run}/${step}`;
-        const live: LiveMessage = { run, step, attempt, key, text: body.content, reasoning: body.reasoning ?? "" };
+        const live = { run, step, attempt, key, text: body.content, reasoning: body.reasoning ?? "" };
         remainder(deltaPosition(follower, live, events), live, events);
         follower.sent.delete(key);
       } else if (run !== null && body.role === "user" && body.to !== undefined) {
