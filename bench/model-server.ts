@@ -5,7 +5,7 @@ import { parseScript, tokenText } from "./script.ts";
 
 /**
  * A model server that speaks the OpenAI wire and does what the model's name says (script.ts), in a process of its own.
- * The round is read from the request: results of the tool `add` after the last message of the user.
+ * The round is read from the request: results of tools after the last message of the user.
  */
 type ChatBody = {
   readonly model: string;
@@ -68,11 +68,11 @@ function answerFrames(tokens: number): Frames {
   return made;
 }
 
-function callFrames(round: number, parallel: number): Frames {
+function callFrames(name: string, round: number, parallel: number): Frames {
   const id = `round-${++lastId}`;
   const texts = [deltaChunk(id, { role: "assistant", content: null })];
   for (let index = 0; index < parallel; index++) {
-    const call = { index, id: `call_${lastId}_${index}`, type: "function", function: { name: "add", arguments: "" } };
+    const call = { index, id: `call_${lastId}_${index}`, type: "function", function: { name, arguments: "" } };
     const text = JSON.stringify({ a: round * 100 + index, b: 1000 });
     texts.push(deltaChunk(id, { tool_calls: [call] }));
     for (const piece of [text.slice(0, 5), text.slice(5)]) {
@@ -145,7 +145,7 @@ function checkSums(results: ChatBody["messages"], round: number): void {
 }
 
 function answer(body: ChatBody, response: ServerResponse): void {
-  const { rounds, parallel, tokens, delay } = parseScript(body.model);
+  const { rounds, parallel, tokens, delay, writes } = parseScript(body.model);
   const results = body.messages
     .slice(body.messages.findLastIndex((message) => message.role === "user"))
     .filter((message) => message.role === "tool");
@@ -154,7 +154,7 @@ function answer(body: ChatBody, response: ServerResponse): void {
   if (body.stream !== true) throw new Error("only streams are scripted");
   if (round < rounds) {
     stats.toolRounds++;
-    send(response, callFrames(round, parallel), delay);
+    send(response, callFrames(writes ? "record_sum" : "add", round, parallel), delay);
   } else {
     stats.answers++;
     send(response, answerFrames(tokens), delay);

@@ -18,15 +18,20 @@ export type Bench = {
   log(text: string): void;
 };
 
+export type ProxyKind = "events" | "reads" | "merged" | "bytes";
+
 /** Measures one promise about speed; throws when what it measures does something wrong. */
 export type Part = { readonly name: string; run(bench: Bench): Promise<readonly Row[]> };
 
 /** A server that answers the probe's commands. */
 export type Server = { readonly child: Child; readonly port: number; stop(): Promise<void> };
 
-/** The reference of all servers. */
-export async function startProxy(bench: Bench): Promise<Server> {
-  const child = await startChild("reference/proxy.ts", { args: [bench.modelUrl] });
+/**
+ * The reference of all servers, in one of its kinds (reference/proxy.ts): all parse each event of the model but `bytes`.
+ * `events` writes each one by itself; `reads` all of a network read at once; `merged` the text of a read as one event.
+ */
+export async function startProxy(bench: Bench, kind: ProxyKind = "events"): Promise<Server> {
+  const child = await startChild("reference/proxy.ts", { args: [bench.modelUrl, kind] });
   return { child, port: await child.call<number>("port"), stop: () => child.stop() };
 }
 

@@ -19,6 +19,7 @@ import { page } from "./parts/page.ts";
 import { passthrough } from "./parts/passthrough.ts";
 import { retrieval } from "./parts/retrieval.ts";
 import { sandbox } from "./parts/sandbox.ts";
+import { writePath } from "./parts/write-path.ts";
 import type { Bench, Part } from "./part.ts";
 import { judge, table, type Row } from "./rows.ts";
 
@@ -26,6 +27,7 @@ const parts: readonly Part[] = [
   passthrough,
   loop,
   durable,
+  writePath,
   deltas,
   followers,
   history,

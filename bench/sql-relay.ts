@@ -1,5 +1,7 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
+export type SqlTrip = { readonly text: string; readonly statements: number };
+
 /** Stands between a server and its PostgreSQL and hears the statements of every round trip on the wire. */
 export type SqlRelay = {
   /** The same database, through the relay. */
@@ -8,6 +10,8 @@ export type SqlRelay = {
   take(): string[];
   /** The bytes that went each way since the last question. */
   takeBytes(): { readonly sent: number; readonly received: number };
+  /** The same, and how many statements each was. */
+  takeTrips(): SqlTrip[];
   stop(): Promise<void>;
 };
 
@@ -17,13 +21,13 @@ const cString = (bytes: Buffer, from: number): string => bytes.toString("utf8", 
  * Reads what a client sends. A trip is a simple query, or all up to a Sync: Parse has the text, or Bind names a
  * statement that was parsed before.
  */
-function tripReader(hear: (text: string) => void): (bytes: Buffer) => void {
+function tripReader(hear: (trip: SqlTrip) => void): (bytes: Buffer) => void {
   const named = new Map<string, string>();
   let rest: Buffer = Buffer.alloc(0);
   let started = false;
   let texts: string[] = [];
   const message = (type: string, body: Buffer): void => {
-    if (type === "Q") hear(cString(body, 0));
+    if (type === "Q") hear({ text: cString(body, 0), statements: 1 });
     if (type === "P") {
       const name = cString(body, 0);
       const text = cString(body, Buffer.byteLength(name) + 1);
@@ -34,7 +38,7 @@ function tripReader(hear: (text: string) => void): (bytes: Buffer) => void {
       texts.push(named.get(cString(body, Buffer.byteLength(portal) + 1)) ?? "?");
     }
     if (type === "S") {
-      hear(texts.join("; "));
+      hear({ text: texts.join("; "), statements: texts.length });
       texts = [];
     }
   };
@@ -56,8 +60,13 @@ function tripReader(hear: (text: string) => void): (bytes: Buffer) => void {
 export async function startSqlRelay(databaseUrl: string): Promise<SqlRelay> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  let heard: string[] = [];
   let bytes = { sent: 0, received: 0 };
+  let heard: SqlTrip[] = [];
+  const takeTrips = (): SqlTrip[] => {
+    const taken = heard;
+    heard = [];
+    return taken;
+  };
   const join = (from: Socket, to: Socket): void => {
     sockets.add(from);
     from.setNoDelay(true);
@@ -72,7 +81,7 @@ export async function startSqlRelay(databaseUrl: string): Promise<SqlRelay> {
     const upstream = connect(Number(target.port || 5432), target.hostname);
     client.on(
       "data",
-      tripReader((text) => heard.push(text)),
+      tripReader((trip) => heard.push(trip)),
     );
     client.on("data", ({ length }) => (bytes.sent += length));
     upstream.on("data", ({ length }) => (bytes.received += length));
@@ -86,11 +95,8 @@ export async function startSqlRelay(databaseUrl: string): Promise<SqlRelay> {
   url.port = String((server.address() as AddressInfo).port);
   return {
     url: url.href,
-    take() {
-      const taken = heard;
-      heard = [];
-      return taken;
-    },
+    takeTrips,
+    take: () => takeTrips().map(({ text }) => text),
     takeBytes() {
       const taken = bytes;
       bytes = { sent: 0, received: 0 };

@@ -1,140 +1,194 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { startPostgres } from "../../test/postgres.ts";
-import { inRounds, startProxy, withOwned, type Bench, type Part, type Server } from "../part.ts";
-import type { Usage } from "../probe.ts";
+import { costPerAnswer, cpuOf, type Cost, type Metered } from "../cost.ts";
+import { inRounds, startProxy, withOwned, type Bench, type Part } from "../part.ts";
+import { meteredSettings, startPostgresMeter } from "../postgres-meter.ts";
 import { startProduct } from "../product.ts";
 import { askAgent, askModel } from "../requests.ts";
-import type { Row } from "../rows.ts";
+import type { Bar, Row } from "../rows.ts";
 import type { Script } from "../script.ts";
-import { startSqlRelay, type SqlRelay } from "../sql-relay.ts";
 import type { LoadInput, LoadResult } from "../sse-load.ts";
+import { summarize } from "../statistics.ts";
+import { sumTools } from "../sum-tools.ts";
 
 const burst: Script = { rounds: 0, parallel: 1, tokens: 200, delay: 0 };
+const spread: Script = { ...burst, delay: 4 };
+const paced: Script = { rounds: 0, parallel: 1, tokens: 50, delay: 20 };
+const reads: Script = { ...burst, rounds: 3 };
+const write: Script = { ...burst, rounds: 1, writes: true };
 const first: Script = { rounds: 0, parallel: 1, tokens: 3, delay: 5 };
 /** One person's bench: the limit for each person would be what is measured. */
-const config = { concurrency: { perUser: 256, perNode: 256 } };
+const config = { concurrency: { perUser: 600, perNode: 600 } };
 
-type Subject = "proxy" | "product";
-const subjects: readonly Subject[] = ["proxy", "product"];
+const references = ["events", "reads", "merged", "bytes"] as const;
+const products = ["postgres", "pglite"] as const;
+type Reference = (typeof references)[number];
+type Product = (typeof products)[number];
+type Subject = Reference | Product;
+type Subjects = Readonly<Record<Subject, Metered>>;
 
-function ask(subject: Subject, server: Server, script: Script): ReturnType<typeof askModel> {
-  return subject === "proxy" ? askModel(server, script) : askAgent(server, script);
+function isProduct(subject: Subject): subject is Product {
+  return subject === "postgres" || subject === "pglite";
 }
 
-async function measureSpeed(bench: Bench, servers: Readonly<Record<Subject, Server>>): Promise<Row[]> {
-  const load = (
-    subject: Subject,
-    script: Script,
-    rest: Pick<LoadInput, "streams" | "milliseconds" | "requests">,
-  ): Promise<LoadResult> => bench.load.call<LoadResult>("load", { ...ask(subject, servers[subject], script), ...rest });
-  for (const subject of subjects) await load(subject, burst, { streams: 16, milliseconds: bench.quick ? 100 : 2500 });
-  bench.log("durable: CPU per run");
-  const cpu = await inRounds(bench.rounds, subjects, async (subject) => {
-    const { child } = servers[subject];
-    const before = await child.call<Usage>("usage");
-    const { done } = await load(subject, burst, { streams: 32, milliseconds: bench.quick ? 100 : 1500 });
-    return ((await child.call<Usage>("usage")).cpuMs - before.cpuMs) / done;
-  });
-  bench.log("durable: time to first token");
-  const firstToken = await inRounds(bench.rounds, subjects, async (subject) => {
-    const result = await load(subject, first, { streams: 1, milliseconds: Infinity, requests: bench.quick ? 5 : 40 });
-    return result.firstToken.median;
-  });
-  const part = "durable";
-  return [
-    {
-      part,
-      name: "CPU per run, 200 tokens in a burst, 32 at once, postgres",
+type Cell = {
+  readonly name: string;
+  readonly script: Script;
+  readonly streams: number;
+  readonly requests: number;
+  /** What our figure is over that of the proxy that writes each event. */
+  readonly bars: Partial<Record<Product, number>>;
+  /** Proxies that are measured beside it; they call no tools, so those of cells with tools give the answer alone. */
+  readonly references: readonly Reference[];
+};
+
+const cells: readonly Cell[] = [
+  {
+    name: "200 tokens in a burst, 32 at once",
+    script: burst,
+    streams: 32,
+    requests: 256,
+    bars: { postgres: 7, pglite: 9 },
+    references,
+  },
+  {
+    name: "200 tokens at 4 ms, each an event to the client, 32 at once",
+    script: spread,
+    streams: 32,
+    requests: 64,
+    bars: {},
+    references: ["events", "bytes"],
+  },
+  {
+    name: "50 tokens at 20 ms, 512 streams",
+    script: paced,
+    streams: 512,
+    requests: 1024,
+    bars: { postgres: 4 },
+    references: ["events", "bytes"],
+  },
+  {
+    name: "3 rounds of a local read, then 200 tokens in a burst, 32 at once",
+    script: reads,
+    streams: 32,
+    requests: 128,
+    bars: {},
+    references: ["events"],
+  },
+  {
+    name: "one ledgered write, then 200 tokens in a burst, 32 at once",
+    script: write,
+    streams: 32,
+    requests: 128,
+    bars: {},
+    references: ["events"],
+  },
+];
+
+const asked: Readonly<Record<Reference, string>> = {
+  events: "a proxy that writes each event",
+  reads: "a proxy that writes once per read",
+  merged: "a proxy that merges the text of a read into one event",
+  bytes: "a pipe of bytes",
+};
+
+function ask(subject: Subject, { server }: Metered, script: Script): ReturnType<typeof askModel> {
+  // A proxy is asked for the answer that follows the tools.
+  return isProduct(subject) ? askAgent(server, script) : askModel(server, { ...script, rounds: 0, writes: false });
+}
+
+function loadOf(bench: Bench, cell: Cell, subject: Subject, metered: Metered): LoadInput {
+  const size = bench.quick ? { streams: 4, requests: 8 } : { streams: cell.streams, requests: cell.requests };
+  return { ...ask(subject, metered, cell.script), ...size, milliseconds: Infinity };
+}
+
+async function measureCell(bench: Bench, cell: Cell, subjects: Subjects): Promise<Row[]> {
+  bench.log(`durable: ${cell.name}`);
+  const present: readonly Subject[] = [...cell.references, ...products];
+  const measure = (subject: Subject): Promise<Cost> =>
+    costPerAnswer(bench, subjects[subject], loadOf(bench, cell, subject, subjects[subject]));
+  if (!bench.quick) await inRounds(1, present, measure);
+  const costs = (await inRounds(bench.rounds, present, measure)) as Readonly<Record<Subject, readonly Cost[]>>;
+  const eventsOf = (subject: Subject): string =>
+    summarize(costs[subject].map(({ events }) => events)).median.toFixed(0);
+  const rows = products.map((product): Row => {
+    const max = cell.bars[product];
+    const bar: Bar | undefined = max === undefined ? undefined : { kind: "ratio", max };
+    const server = summarize(costs[product].map(({ serverMs }) => serverMs)).median.toFixed(2);
+    return {
+      part: "durable",
+      name: `CPU per run of server and database, ${cell.name}, ${product}, against ${asked.events}`,
       unit: "ms",
-      values: cpu.product,
-      reference: cpu.proxy,
-      bar: { kind: "ratio", max: 7 },
-    },
-    {
-      part,
-      name: "time to first token, one at a time, postgres",
-      unit: "ms",
-      values: firstToken.product,
-      reference: firstToken.proxy,
-      bar: { kind: "added", max: 20 },
-    },
-  ];
-}
-
-/** How often each statement was sent, its white space made even. */
-function counted(texts: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const text of texts) {
-    const key = text.replace(/\s+/g, " ").trim();
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  return counts;
-}
-
-type Trips = { readonly perRun: number; readonly byStatement: ReadonlyMap<string, number> };
-
-/** Round trips of one run, runs one after the other; what an idle server sends in the same time is taken off by statement. */
-async function tripsPerRun(bench: Bench, server: Server, relay: SqlRelay): Promise<Trips> {
-  const runs = bench.quick ? 5 : 40;
-  const idleMs = bench.quick ? 1500 : 5000;
-  await sleep(500);
-  relay.take();
-  await sleep(idleMs);
-  const idle = counted(relay.take());
-  const input: LoadInput = { ...askAgent(server, burst), streams: 1, milliseconds: Infinity, requests: runs };
-  const started = performance.now();
-  await bench.load.call<LoadResult>("load", input);
-  // What a run leaves to write after its answer is part of it.
-  await sleep(300);
-  const share = (performance.now() - started) / idleMs;
-  const byStatement = new Map<string, number>();
-  for (const [text, count] of counted(relay.take())) {
-    byStatement.set(text, Math.max(0, count - (idle.get(text) ?? 0) * share) / runs);
-  }
-  return { perRun: [...byStatement.values()].reduce((sum, count) => sum + count, 0), byStatement };
-}
-
-async function measureTrips(bench: Bench, server: Server, relay: SqlRelay): Promise<Row> {
-  bench.log("durable: SQL round trips");
-  const values: number[] = [];
-  for (let round = 0; round < Math.min(bench.rounds, 3); round++) {
-    const trips = await tripsPerRun(bench, server, relay);
-    values.push(trips.perRun);
-    if (round > 0) continue;
-    for (const [text, count] of trips.byStatement)
-      if (count >= 0.05) bench.log(`  ${count.toFixed(2)}  ${text.slice(0, 160)}`);
-  }
-  return {
+      values: costs[product].map(cpuOf),
+      reference: costs.events.map(cpuOf),
+      ...(bar && { bar }),
+      note: `server ${server} ms; ${eventsOf(product)} events, reference ${eventsOf("events")}`,
+    };
+  });
+  const others = cell.references.filter((reference) => reference !== "events");
+  const scale = others.map((reference): Row => ({
     part: "durable",
-    name: "SQL round trips of a run without tools, new thread",
-    unit: "",
-    values,
-    bar: { kind: "value", max: 16 },
-  };
+    name: `for the scale, ${cell.name}: ${asked[reference]}, against ${asked.events}`,
+    unit: "ms",
+    values: costs[reference].map(cpuOf),
+    reference: costs.events.map(cpuOf),
+    note: `${eventsOf(reference)} events`,
+  }));
+  return [...rows, ...scale];
 }
 
-/** An agent's run on PostgreSQL: stored, fenced, followed. */
+async function measureFirstToken(bench: Bench, subjects: Subjects): Promise<Row[]> {
+  bench.log("durable: time to first token");
+  const present = ["events", ...products] as const;
+  const times = await inRounds(bench.rounds, present, async (subject) => {
+    const requests = bench.quick ? 5 : 40;
+    const input: LoadInput = {
+      ...ask(subject, subjects[subject], first),
+      streams: 1,
+      milliseconds: Infinity,
+      requests,
+    };
+    return (await bench.load.call<LoadResult>("load", input)).firstToken.median;
+  });
+  return products.map((product) => ({
+    part: "durable",
+    name: `time to first token, one at a time, ${product}`,
+    unit: "ms",
+    values: times[product],
+    reference: times.events,
+    ...(product === "postgres" && { bar: { kind: "added", max: 20 } }),
+  }));
+}
+
+/** An agent's run, stored, fenced, followed: what it costs the server and its database together. */
 export const durable: Part = {
   name: "durable",
   run: (bench) =>
     withOwned(async (own) => {
       const { modelUrl } = bench;
-      const scripts = [burst, first];
-      const postgres = own(await startPostgres({ fsync: true }));
-      const proxy = own(await startProxy(bench));
-      const product = own(
-        await startProduct({ modelUrl, scripts, config, databaseUrl: await postgres.createDatabase() }),
-      );
-      const rows = await measureSpeed(bench, { proxy, product });
-      await product.stop();
-      const relay = own(await startSqlRelay(await postgres.createDatabase()));
-      const relayed = own(await startProduct({ modelUrl, scripts, config, databaseUrl: relay.url }));
-      await bench.load.call("load", {
-        ...askAgent(relayed, burst),
-        streams: 1,
-        milliseconds: Infinity,
-        requests: 5,
-      } satisfies LoadInput);
-      return [...rows, await measureTrips(bench, relayed, relay)];
+      const scripts = [burst, spread, paced, reads, write, first];
+      const postgres = own(await startPostgres({ fsync: true, settings: meteredSettings }));
+      const meter = own(await startPostgresMeter(postgres.url));
+      const proxy = async (kind: Reference): Promise<Metered> => ({ server: own(await startProxy(bench, kind)) });
+      const product = async (databaseUrl?: string): Promise<Metered["server"]> =>
+        own(
+          await startProduct({
+            modelUrl,
+            scripts,
+            config,
+            ...sumTools,
+            ...(databaseUrl !== undefined && { databaseUrl }),
+          }),
+        );
+      const subjects: Subjects = {
+        events: await proxy("events"),
+        reads: await proxy("reads"),
+        merged: await proxy("merged"),
+        bytes: await proxy("bytes"),
+        postgres: { server: await product(await postgres.createDatabase()), meter },
+        pglite: { server: await product() },
+      };
+      const rows: Row[] = [];
+      for (const cell of cells) rows.push(...(await measureCell(bench, cell, subjects)));
+      return [...rows, ...(await measureFirstToken(bench, subjects))];
     }),
 };

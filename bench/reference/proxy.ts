@@ -1,11 +1,52 @@
-import { Agent, createServer, request as sendRequest } from "node:http";
+import { Agent, createServer, request as sendRequest, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { cpuMilliseconds, serveCommands } from "../child.ts";
 import { sseEvents } from "./sse-events.ts";
 
-/** The limit of a pass-through: bare node:http that parses every event of the upstream and sends every event again. */
-const upstream = process.argv[2] ?? "";
+/**
+ * The limit of a pass-through: bare node:http that parses every event of the upstream and sends every event again. How it
+ * sends them, the second argument says (part.ts); `bytes` hands on what it reads, for the scale.
+ */
+const [, , upstream = "", kind = "events"] = process.argv;
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity, maxFreeSockets: 1024 });
+
+type Chunk = { readonly choices: readonly { delta?: { content?: unknown } }[] };
+
+function relayOf(response: ServerResponse): (bytes: Buffer) => void {
+  let read = "";
+  let held: Chunk | undefined;
+  const send = (value: unknown) => {
+    const event = `data: ${JSON.stringify(value)}\n\n`;
+    if (kind === "events") response.write(event);
+    else read += event;
+  };
+  const flush = () => {
+    if (held) send(held);
+    held = undefined;
+  };
+  const push = sseEvents((data) => {
+    if (data === "[DONE]") {
+      flush();
+      if (kind === "events") response.write("data: [DONE]\n\n");
+      else read += "data: [DONE]\n\n";
+      return;
+    }
+    const chunk = JSON.parse(data) as Chunk;
+    if (kind !== "merged") return send(chunk);
+    const text = chunk.choices[0]?.delta?.content;
+    const before = held?.choices[0]?.delta;
+    if (before && typeof text === "string") return void (before.content = String(before.content) + text);
+    flush();
+    if (typeof text === "string" && text !== "") held = chunk;
+    else send(chunk);
+  });
+  return (bytes) => {
+    push(bytes);
+    flush();
+    if (read !== "") response.write(read);
+    read = "";
+  };
+}
 
 const server = createServer((request, response) => {
   const parts: Buffer[] = [];
@@ -22,10 +63,7 @@ const server = createServer((request, response) => {
         "content-type": "text/event-stream",
         "cache-control": "no-cache",
       });
-      const push = sseEvents((data) => {
-        response.write(data === "[DONE]" ? "data: [DONE]\n\n" : `data: ${JSON.stringify(JSON.parse(data))}\n\n`);
-      });
-      answer.on("data", push);
+      answer.on("data", kind === "bytes" ? (bytes: Buffer) => response.write(bytes) : relayOf(response));
       answer.on("end", () => response.end());
     });
     call.on("error", (error) => response.destroy(error));
