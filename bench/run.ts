@@ -9,6 +9,7 @@ import { deltas } from "./parts/deltas.ts";
 import { durable } from "./parts/durable.ts";
 import { eventLoop } from "./parts/event-loop.ts";
 import { followers } from "./parts/followers.ts";
+import { growth } from "./parts/growth.ts";
 import { history } from "./parts/history.ts";
 import { imports } from "./parts/imports.ts";
 import { ingestion } from "./parts/ingestion.ts";
@@ -30,6 +31,7 @@ const parts: readonly Part[] = [
   writePath,
   deltas,
   followers,
+  growth,
   history,
   ledger,
   delegation,

@@ -1,11 +1,15 @@
 import { fileURLToPath } from "node:url";
 import { defaultLimits } from "../../src/protocol/agents/agents.ts";
+import type { Caller } from "../../src/protocol/base/callers.ts";
 import type { Query } from "../../src/protocol/agents/tools.ts";
 import { retentionNames } from "../../src/protocol/people/retention.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import type { RunDefinition } from "../../src/protocol/threads/runs.ts";
 import { insertRun } from "../../src/run/lifecycle/accept.ts";
 import { extendLimit } from "../../src/run/limits/limits.ts";
+import type { Runtime } from "../../src/run/contract/runtime.ts";
+import { createAdminRuns } from "../../src/run/verbs/admin-runs.ts";
+import { listRuns } from "../../src/run/views/list-runs.ts";
 import { removeThreads } from "../../src/run/threads/remove-threads.ts";
 import { append } from "../../src/run/log/append.ts";
 import type { Database } from "../../src/store/driver/database.ts";
@@ -90,6 +94,11 @@ const samples: readonly ((database: Database) => Promise<unknown>)[] = [
   (database) => removeThreads({ database }, undefined, { ids: [id], still: { sql: "true", values: [] } }),
   (database) => eraseAccount(database, { id, userId: id, name: "" }),
   ({ query }) => checkInvariants(query),
+  ...[undefined, "failed" as const].flatMap((status) => [
+    (database: Database) => listRuns(database, { userId: id } as Caller, { ...(status && { status }) }),
+    ({ listing }: Database) =>
+      createAdminRuns({ database: { listing } } as Runtime).list({ ...(status && { status, user: "a" }) }),
+  ]),
   ...["steps", "tool_calls", "writes", "tokens", "cost", "deadline"].map(
     (limit) => (database: Database) =>
       extendLimit(database.query, { rootRun: id, userId: id, limits: defaultLimits }, { limit }),

@@ -10,8 +10,8 @@ const dayMs = 86_400_000;
 /** Threads by the day when they were last used; days are the reader's. */
 export function sectionsOf(threads: readonly ListedThread[], now = new Date()): readonly ThreadSection[] {
   const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
-  const nameOf = ({ updatedAt }: ListedThread): ThreadSection["name"] => {
-    const at = Date.parse(updatedAt);
+  const nameOf = ({ usedAt }: ListedThread): ThreadSection["name"] => {
+    const at = Date.parse(usedAt);
     if (at >= today) return "today";
     // The middle of yesterday, whatever the clocks did between.
     if (at >= startOfDay(today - dayMs / 2)) return "yesterday";

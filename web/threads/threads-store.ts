@@ -204,6 +204,6 @@ function pageOf({ archived }: ThreadListState): ThreadPage {
 /** Of what was listed before, that which follows a new first page. */
 function behind(page: readonly ListedThread[], before: readonly ListedThread[]): readonly ListedThread[] {
   const known = new Set(page.map(({ id }) => id));
-  const last = page.at(-1)!.updatedAt;
-  return before.filter(({ id, updatedAt }) => !known.has(id) && updatedAt <= last);
+  const last = page.at(-1)!.usedAt;
+  return before.filter(({ id, usedAt }) => !known.has(id) && usedAt <= last);
 }

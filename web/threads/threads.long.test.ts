@@ -20,7 +20,7 @@ import { sectionsOf } from "./sections.ts";
 test("threads stand under the day when they were last used", () => {
   const now = new Date(2026, 2, 30, 0, 30);
   const at = (...time: [number, number, number, number]) =>
-    ({ id: time.join(), updatedAt: new Date(...time).toISOString() }) as ListedThread;
+    ({ id: time.join(), usedAt: new Date(...time).toISOString() }) as ListedThread;
   const sections = sectionsOf(
     [at(2026, 2, 30, 0), at(2026, 2, 29, 1), at(2026, 2, 28, 23), at(2026, 2, 23, 0), at(2026, 2, 22, 23)],
     now,

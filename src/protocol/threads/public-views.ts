@@ -13,8 +13,9 @@ export function publicThread({
   archivedAt,
   createdAt,
   updatedAt,
+  usedAt,
 }: ThreadRecord): ThreadView {
-  return { id, title, agent, leaf, lastSeq, archivedAt, createdAt, updatedAt };
+  return { id, title, agent, leaf, lastSeq, archivedAt, createdAt, updatedAt, usedAt };
 }
 
 /** What clients see of a run. */

@@ -10,6 +10,7 @@ export const threadSchema = z.object({
   archivedAt: timeSchema.nullable(),
   createdAt: timeSchema,
   updatedAt: timeSchema,
+  usedAt: timeSchema.describe("When it last got a run or a name: the order of `sort=used`"),
 });
 export type ThreadView = Shape<typeof threadSchema>;
 

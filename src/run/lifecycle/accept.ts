@@ -104,7 +104,7 @@ export async function insertRun(
          values ($2, $3, ${add(caller.key ?? null)}, ${add(newThread.title)}, $8, ${add(newThread.hidden)}, ${add(newThread.sessionKey)}, $4::bigint + 1, $5, ${
            newThread.hidden ? `now() + ${add(newThread.days)} * interval '1 day'` : "null"
          }) returning id, user_id, 1::bigint as first, null::uuid as parent)`
-      : `t as (update threads set next_seq = next_seq + $4, previous_leaf = leaf, leaf = $5, updated_at = now()
+      : `t as (update threads set next_seq = next_seq + $4, previous_leaf = leaf, leaf = $5, updated_at = now(), used_at = now()
          where id = $2 and user_id = ${ownerId === undefined ? "$3" : add(ownerId)} and not exists (${liveRootSql("$2")}) ${behindPending ? "and pending = 0" : ""}
          returning id, $3::uuid as user_id, next_seq - $4 as first, ${after === undefined ? "previous_leaf" : `${add(after)}::uuid`} as parent)`,
     idempotency

@@ -8,6 +8,7 @@ import { wakeAncestors } from "./child-runs.ts";
 import { endRun, type RunEndAppend } from "./end-run.ts";
 import {
   insertItemsSql,
+  isOfTree,
   itemColumns,
   itemsParameter,
   placeItems,
@@ -92,7 +93,7 @@ export async function runOutline(query: Query, runId: string): Promise<readonly 
 export async function itemsOfTree(query: Query, runId: string): Promise<Item[]> {
   const rows = await query<ItemRow>(
     `select ${itemColumns} from items where kind in ('question', 'decision') and run_id in
-       (select id from runs where id = $1 or root_run = $1) order by created_at, seq`,
+       (select id from runs where ${isOfTree("$1")}) order by created_at, seq`,
     [runId],
   );
   return rows.map(toItem);

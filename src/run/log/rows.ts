@@ -55,9 +55,11 @@ export type ThreadRow = {
   archived_at: Date | null;
   created_at: Date;
   updated_at: Date;
+  used_at: Date;
 };
 
-export const threadColumns = "id, user_id, title, agent, hidden, leaf, next_seq, archived_at, created_at, updated_at";
+export const threadColumns =
+  "id, user_id, title, agent, hidden, leaf, next_seq, archived_at, created_at, updated_at, used_at";
 
 export function toThread(row: ThreadRow): ThreadRecord {
   return {
@@ -71,8 +73,29 @@ export function toThread(row: ThreadRow): ThreadRecord {
     archivedAt: row.archived_at?.toISOString() ?? null,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
+    usedAt: row.used_at.toISOString(),
   };
 }
+
+/** SQL condition on a run. The status stands in the text, so that the indexes of the rarer ones are used. */
+export function hasStatus(status: RunStatus | undefined): string {
+  return status === undefined ? "true" : `status = '${status}'`;
+}
+
+/** SQL condition: `run` is the root run that the parameter names, or one below it. An index has only those below. */
+export function isOfTree(rootRun: string, run = "runs"): string {
+  return `(${run}.id = ${rootRun} or ${run}.root_run = ${rootRun} and ${run}.parent_run is not null)`;
+}
+
+/** SQL condition: a thread is in its person's list, or in that of what is archived. In the words of the indexes, so that they are used. */
+export function isListed(archived: boolean, thread = "threads"): string {
+  return `not hidden and parent_run is null and archived_at is ${archived ? "not null" : "null"}
+    and not exists (select from rooms where rooms.thread_id = ${thread}.id)`;
+}
+
+/** In SQL: before and behind every id, so that a page without a beginning is a range of an index, too. */
+export const firstId = "'00000000-0000-0000-0000-000000000000'::uuid";
+export const lastId = "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid";
 
 export type ItemRow = {
   thread_id: string;

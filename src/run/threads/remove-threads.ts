@@ -44,7 +44,11 @@ export function createRunRetention(runtime: Pick<Runtime, "database">, mirror: M
     async runs({ days, most }) {
       const ids = await listDue(query, "runs", { days, most });
       // Its children may work in the thread of a room, which stays.
-      if (ids.length > 0) await query("delete from runs where root_run = any ($1::uuid[])", [ids]);
+      if (ids.length > 0)
+        await query(
+          "delete from runs where id = any ($1::uuid[]) or root_run = any ($1::uuid[]) and parent_run is not null",
+          [ids],
+        );
       return ids.length;
     },
   };

@@ -4,6 +4,7 @@ import { isId, newId } from "../../protocol/base/ids.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { Threads, SessionRecord } from "../runs.ts";
+import { isListed } from "../log/rows.ts";
 import { violatedConstraint } from "../../store/driver/sql-state.ts";
 
 type Sessions = Pick<Threads, "listSessions" | "getSession" | "createSession">;
@@ -33,10 +34,9 @@ export function createSessions(query: Query): Sessions {
     listSessions(caller, { limit = 50, offset = 0, archived = false }) {
       return query<SessionRecord>(
         `select ${columns} from (
-           select * from threads t where ${mine} and (archived_at is not null) = $4
-             and not exists (select from rooms where rooms.thread_id = t.id) order by updated_at desc, id desc limit $2 offset $3
-         ) t order by t.updated_at desc, t.id desc`,
-        [caller.userId, limit, offset, archived],
+           select * from threads t where user_id = $1 and ${isListed(archived, "t")} order by used_at desc, id desc limit $2 offset $3
+         ) t order by t.used_at desc, t.id desc`,
+        [caller.userId, limit, offset],
       );
     },
     async createSession(caller, { id, title = "" }) {

@@ -7,7 +7,17 @@ import type { Database } from "../../store/driver/database.ts";
 import { liveRootSql } from "../lifecycle/accept.ts";
 import { itemPageSql, pageBytes } from "../log/item-pages.ts";
 import { noRun, threadBusy } from "../lifecycle/locked-run.ts";
-import { startedWithKeySql, threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "../log/rows.ts";
+import {
+  firstId,
+  isListed,
+  lastId,
+  startedWithKeySql,
+  threadColumns,
+  toItem,
+  toThread,
+  type ItemRow,
+  type ThreadRow,
+} from "../log/rows.ts";
 import type { Runs, Threads } from "../runs.ts";
 
 type BasicThreads = Pick<
@@ -72,18 +82,17 @@ export function createThreads(database: Database): BasicThreads {
     async listThreads(caller, { before, after, limit = 50, order = "desc", byUse = false, archived = false }) {
       for (const [param, id] of Object.entries({ before, after }))
         if (id !== undefined && !isId(id)) throw new InvalidInput(`${param} must be a thread's id`, { param });
-      const own = `select ${threadColumns} from threads where user_id = $1 and not hidden and parent_run is null
-        and (archived_at is not null) = $2 and not exists (select from rooms where rooms.thread_id = threads.id)`;
+      const own = `select ${threadColumns} from threads where user_id = $1 and ${isListed(archived)}`;
       const rows = byUse
         ? await database.query<ThreadRow>(
-            `${own} and ($3::uuid is null or (updated_at, id) < (select updated_at, id from threads where id = $3 and user_id = $1))
-             order by updated_at desc, id desc limit $4`,
-            [caller.userId, archived, before ?? null, limit],
+            `${own} and (used_at, id) < 
+               (case when $2::uuid is null then 'infinity' else (select used_at from threads where id = $2 and user_id = $1) end, coalesce($2, ${lastId}))
+             order by used_at desc, id desc limit $3`,
+            [caller.userId, before ?? null, limit],
           )
         : await database.query<ThreadRow>(
-            `${own} and ($3::uuid is null or id < $3) and ($5::uuid is null or id > $5)
-             order by id ${order === "asc" ? "asc" : "desc"} limit $4`,
-            [caller.userId, archived, before ?? null, limit, after ?? null],
+            `${own} and id < coalesce($2, ${lastId}) and id > coalesce($4, ${firstId}) order by id ${order === "asc" ? "asc" : "desc"} limit $3`,
+            [caller.userId, before ?? null, limit, after ?? null],
           );
       return rows.map(toThread);
     },
@@ -106,7 +115,7 @@ export function createThreads(database: Database): BasicThreads {
     async renameThread(caller, threadId, title) {
       const rows = isId(threadId)
         ? await database.query<ThreadRow>(
-            `update threads set title = $3, updated_at = now() where id = $1 and user_id = $2 returning ${threadColumns}`,
+            `update threads set title = $3, updated_at = now(), used_at = now() where id = $1 and user_id = $2 returning ${threadColumns}`,
             [threadId, caller.userId, plainText(title)],
           )
         : [];

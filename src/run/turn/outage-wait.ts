@@ -4,6 +4,7 @@ import type { NewItem, Outage } from "../../protocol/threads/items.ts";
 import { runErrorOf } from "../../protocol/threads/runs.ts";
 import type { ModelAnswer } from "../contract/answer.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
+import { isOfTree } from "../log/rows.ts";
 import { settledStep } from "../step/ask-model.ts";
 import { retryDelay, isOutage, isTransient, openOutage, outageOf, outageText, wordsOf } from "../step/outage.ts";
 import type { RunWork } from "../step/work.ts";
@@ -59,7 +60,7 @@ async function waitsForIt({ runtime, taken, job }: RunWork, error: ColloquyError
 async function hasWritten(query: Query, rootRun: string): Promise<boolean> {
   const [row] = await query<{ written: boolean }>(
     `select exists (select from ledger l join runs r on r.id = l.run_id
-       where r.root_run = $1 and l.status in ('done', 'executing', 'unknown')) as written`,
+       where ${isOfTree("$1", "r")} and l.status in ('done', 'executing', 'unknown')) as written`,
     [rootRun],
   );
   return row!.written;

@@ -1,6 +1,7 @@
 import { Conflict } from "../../protocol/base/errors.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { Item } from "../../protocol/threads/items.ts";
+import { isOfTree } from "../log/rows.ts";
 
 /** Holds text that others wrote: it was marked so, or files came with it. The same as `inSql`. */
 export function isUntrusted({ kind, body }: Item): boolean {
@@ -20,7 +21,7 @@ const inSql = "(body ->> 'untrusted' = 'true' or (kind = 'message' and body -> '
 export type RunTree = { readonly rootRun: string; readonly userId: string };
 
 /** The threads that a run's tree works in: they share a workspace, and what one is told comes from another. */
-export const threadsOfTree = "select thread_id from runs where root_run = $1";
+export const threadsOfTree = `select thread_id from runs where ${isOfTree("$1")}`;
 
 const maxSources = 20;
 
@@ -73,7 +74,8 @@ export async function markRead(query: Query, threadId: string): Promise<void> {
   const rows = await query(
     `update threads set outside_read = next_seq - 1, files_brought = false, outside = '{}'
      where not exists (select from rooms where rooms.thread_id = $1) and (id = $1
-       or id in (select below.thread_id from runs root join runs below on below.root_run = root.id where root.thread_id = $1))
+       or id in (select root.thread_id from runs root where root.thread_id = $1
+         union all select below.thread_id from runs root join runs below on below.root_run = root.id and below.parent_run is not null where root.thread_id = $1))
      returning 1`,
     [threadId],
   );

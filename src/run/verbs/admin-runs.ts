@@ -8,7 +8,7 @@ import { itemsOfRun, noRun } from "../lifecycle/locked-run.ts";
 import { currentOwner } from "../lifecycle/owner.ts";
 import type { AdminRunQuery, AdminRuns } from "../services.ts";
 import { resolveWrite } from "./resolve-write.ts";
-import type { RunRow } from "../log/rows.ts";
+import { hasStatus, lastId, runColumns, type RunRow } from "../log/rows.ts";
 import { adminColumns, type AdminRow, readRunDetails, toAdminRun } from "../views/run-details.ts";
 import type { AdminRun } from "../../protocol/threads/run-trace.ts";
 import { writesOf } from "../views/writes-of.ts";
@@ -27,16 +27,21 @@ export function createAdminRuns(runtime: Runtime): AdminRuns {
 
 async function list({ database }: Runtime, filter: AdminRunQuery): Promise<AdminRun[]> {
   const { status, waitReason, user, agent, threadId, isRoot = false, before, limit = 50 } = filter;
-  const asked = `($1::text is null or r.status = $1) and ($2::text is null or r.wait_reason = $2)
-       and ($3::text is null or u.name = $3 or u.id::text = $3) and ($4::text is null or r.agent = $4)
-       and ($5::uuid is null or r.thread_id = $5) and ($6::uuid is null or r.id < $6) and ($8 is false or r.parent_run is null)`;
+  const isTheirs =
+    user === undefined ? "true" : "r.user_id = (select id from users where name = $7 or id = $8 limit 1)";
+  const asked = `${hasStatus(status)} and ${isTheirs} and ($1::text is null or r.wait_reason = $1) and ($2::text is null or r.agent = $2)
+       and ($3::uuid is null or r.thread_id = $3) and r.id < coalesce($4, ${lastId}) and ($6 is false or r.parent_run is null)`;
   const rows = await database.listing.query<AdminRow>(
-    `(select ${adminColumns} from runs r join users u on u.id = r.user_id where ${asked} order by r.id desc limit $7)
-     union all
-     (select ${adminColumns} from (select ${pendingColumns}, null::text as node, null::timestamptz as wait_until, false as cancel_asked,
-        null::uuid as job_id from pending) r join users u on u.id = r.user_id where ${asked} order by r.id desc limit $7)
-     order by id desc limit $7`,
-    [status ?? null, waitReason ?? null, user ?? null, agent ?? null, threadId ?? null, before ?? null, limit, isRoot],
+    `select ${adminColumns} from (
+       (select ${runColumns}, node, wait_until, cancel_asked, job_id from runs r where ${asked} order by r.id desc limit $5)
+       union all
+       (select * from (select ${pendingColumns}, null::text as node, null::timestamptz as wait_until, false as cancel_asked,
+          null::uuid as job_id from pending) r where ${asked} order by r.id desc limit $5)
+       order by id desc limit $5) r cross join lateral (select name from users where id = r.user_id limit 1) u order by r.id desc`,
+    [
+      ...[waitReason ?? null, agent ?? null, threadId ?? null, before ?? null, limit, isRoot],
+      ...(user === undefined ? [] : [user, isId(user) ? user : null]),
+    ],
   );
   return rows.map(toAdminRun);
 }

@@ -9,7 +9,7 @@ import type { RunEnd } from "../log/append.ts";
 import { extendLimit } from "../limits/limits.ts";
 import { isErased } from "../log/fold.ts";
 import { openQuestions } from "../log/questions.ts";
-import { itemColumns, type ItemRow, toItem } from "../log/rows.ts";
+import { isOfTree, itemColumns, type ItemRow, toItem } from "../log/rows.ts";
 import { itemsOfTree, lockRun, noRun, publishItems, threadBusy, type LockedRun } from "../lifecycle/locked-run.ts";
 import { currentOwner } from "../lifecycle/owner.ts";
 import { placeInRoom } from "../lifecycle/place-in-room.ts";
@@ -158,7 +158,7 @@ async function inPlaceOf(query: Query, { id, definition }: LockedRun, { onOutage
   const outage = outageIn({ agent, options: onOutage === undefined ? options : { ...options, onOutage }, held });
   await query(
     `update runs set definition = definition - 'held' || $2::jsonb
-     where root_run = $1 and (definition ->> 'held') is not distinct from $3`,
+     where ${isOfTree("$1")} and (definition ->> 'held') is not distinct from $3`,
     [id, JSON.stringify(outage), definition.held ? "true" : null],
   );
 }

@@ -4,7 +4,18 @@ import { NotFound } from "../../protocol/base/errors.ts";
 import { isId } from "../../protocol/base/ids.ts";
 import type { ItemOf } from "../../protocol/threads/items.ts";
 import type { Database } from "../../store/driver/database.ts";
-import { startedWithKeySql, itemColumns, runColumns, toItem, toRun, type ItemRow, type RunRow } from "../log/rows.ts";
+import {
+  hasStatus,
+  isOfTree,
+  lastId,
+  startedWithKeySql,
+  itemColumns,
+  runColumns,
+  toItem,
+  toRun,
+  type ItemRow,
+  type RunRow,
+} from "../log/rows.ts";
 import { wordsOf } from "./run-trace.ts";
 import type { PendingMessage, Runs } from "../runs.ts";
 
@@ -40,14 +51,14 @@ export async function listRuns(
 ): Promise<RunRecord[]> {
   const { threadId, status, agent, isRoot = false, before, limit = 50 } = filter;
   for (const id of [threadId, before]) if (id !== undefined && !isId(id)) return [];
-  const asked =
-    "user_id = $1 and ($2::uuid is null or thread_id = $2) and ($6::text is null or agent = $6) and ($7 is false or parent_run is null)";
+  const asked = `user_id = $1 and ($2::uuid is null or thread_id = $2) and ($5::text is null or agent = $5) and ($6 is false or parent_run is null)
+    and id < coalesce($3, ${lastId})`;
   const rows = await database.query<RunRow>(
-    `(select ${runColumns} from runs where ${asked} and ($3::text is null or status = $3) and ($4::uuid is null or id < $4) order by id desc limit $5)
+    `(select ${runColumns} from runs where ${asked} and ${hasStatus(status)} order by id desc limit $4)
      union all
-     (select * from (select ${pendingColumns} from pending) as p where ${asked} and ($3::text is null or $3 = 'queued') and ($4::uuid is null or id < $4) order by id desc limit $5)
-     order by id desc limit $5`,
-    [caller.userId, threadId ?? null, status ?? null, before ?? null, limit, agent ?? null, isRoot],
+     (select * from (select ${pendingColumns} from pending) as p where ${asked} and ${hasStatus(status)} order by id desc limit $4)
+     order by id desc limit $4`,
+    [caller.userId, threadId ?? null, before ?? null, limit, agent ?? null, isRoot],
   );
   return rows.map(toRun);
 }
@@ -82,7 +93,7 @@ export async function listQuestions(
   if (runId !== undefined && !isId(runId)) throw new NotFound(`Run ${runId} not found.`, { code: "run_not_found" });
   const rows = await database.query<ItemRow>(
     `select ${itemColumns.replaceAll(/(\w+)/g, "q.$1")} from items q join runs r on r.id = q.run_id
-     where r.user_id = $1 and r.status = 'waiting' and ($2::uuid is null or r.id = $2 or r.root_run = $2) and q.kind = 'question'
+     where r.user_id = $1 and r.status = 'waiting' and ($2::uuid is null or ${isOfTree("$2", "r")}) and q.kind = 'question'
        and not exists (select from items d where d.thread_id = q.thread_id and d.kind = 'decision' and d.body ->> 'question' = q.id::text)
      order by q.created_at, q.seq limit 500`,
     [caller.userId, runId ?? null],

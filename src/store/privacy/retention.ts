@@ -38,14 +38,16 @@ export const retentionKinds = {
     due: `select t.id from threads t where ${visible} and t.archived_at < now() - $1 * interval '1 day'
             and t.updated_at < now() - $1 * interval '1 day' and ${isIdle}`,
   },
-  // For a run in another user's conversation, only this row tells who is responsible for what it did.
+  // For a run in another user's conversation, only this row tells who is responsible for what it did. Its conditions are no joins, so
+  // that it is read in the order of ids, and no further than is asked.
   runs: {
     days: null,
     what: "how runs that ended were made: limits, ledger, delegated runs with their threads; messages, calls and results stay",
     due: `select x.id from runs x where x.parent_run is null and x.ended_at < now() - $1 * interval '1 day'
             and x.status in ('done', 'failed', 'cancelled')
-            and not exists (select from runs r where r.root_run = x.id and r.status in ('queued', 'running', 'waiting'))
-            and not exists (select from runs r join threads t on t.id = r.thread_id where r.root_run = x.id and t.user_id <> r.user_id)`,
+            and (select t.user_id from threads t where t.id = x.thread_id) = x.user_id
+            and (exists (select from runs r join threads t on t.id = r.thread_id where r.root_run = x.id and r.parent_run is not null
+              and (t.user_id <> r.user_id or r.status in ('queued', 'running', 'waiting')))) is not true order by x.id`,
   },
   uploads: {
     days: null,

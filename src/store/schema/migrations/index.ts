@@ -1,4 +1,5 @@
 import type { Migration } from "../migration.ts";
+import { growth } from "./0031-growth.ts";
 
 /** Every migration since the baseline, in order; the first is 0030. */
-export const migrations: readonly Migration[] = [];
+export const migrations: readonly Migration[] = [growth];

@@ -1,0 +1,33 @@
+import type { Database } from "../../src/store/driver/database.ts";
+import type { Filled } from "./fill.ts";
+import type { Look } from "./looks.ts";
+import { counting, type ReadCounts } from "./read-counts.ts";
+
+/** What a look may read for each row that it gives, and besides: a few places of the catalogue, one row of several tables. */
+const [rowsPerRow, buffersPerRow, rowsBeside, buffersBeside] = [50, 20, 50, 150];
+
+export type World = { readonly database: Database; readonly filled: Filled };
+
+export async function countLook({ database, filled }: World, { look, writes = false }: Look): Promise<ReadCounts> {
+  const watched = counting(database);
+  if (!writes) await look(watched.database, filled);
+  else {
+    const undone = new Error("rolled back");
+    await watched.database
+      .transaction(async (query) => {
+        await look({ ...watched.database, query }, filled);
+        throw undone;
+      })
+      .catch((error: unknown) => {
+        if (error !== undone) throw error;
+      });
+  }
+  return watched.counts;
+}
+
+/** Why a look reads too much, if it does. */
+export function excess({ most }: Look, { rows, buffers, returned }: ReadCounts): string | undefined {
+  if (most !== undefined) return rows > most ? `reads ${rows} rows, more than ${most}` : undefined;
+  const isOver = rows > rowsBeside + rowsPerRow * returned || buffers > buffersBeside + buffersPerRow * returned;
+  return isOver ? `reads ${rows} rows and ${buffers} buffers for ${returned}` : undefined;
+}
