@@ -6,6 +6,11 @@ import { startPostgres } from "../../test/postgres.ts";
 import { startTestRuns, type TestRuns } from "../../test/runs.ts";
 import { openDatabase } from "../../src/store/driver/open.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
+import { createClient } from "../../src/client/client.ts";
+import { type Child, startChild } from "../child.ts";
+import type { Usage } from "../probe.ts";
+import { agentOf, startProduct } from "../product.ts";
+import type { Script } from "../script.ts";
 import { withOwned, type Bench, type Part } from "../part.ts";
 import type { Row } from "../rows.ts";
 import { startSqlRelay, type SqlRelay } from "../sql-relay.ts";
@@ -91,8 +96,54 @@ async function measureOtherNode(bench: Bench): Promise<Row[]> {
   });
 }
 
+const followed: Script = { rounds: 0, parallel: 1, tokens: 50, delay: 20 };
+
+/** CPU of a node per follower of a thread, for each run in it: with many followers, less the same with none. */
+async function measureOwnNode(bench: Bench): Promise<Row[]> {
+  return withOwned(async (own) => {
+    const postgres = own(await startPostgres({ fsync: true }));
+    const databaseUrl = await postgres.createDatabase();
+    const server = own(await startProduct({ modelUrl: bench.modelUrl, scripts: [followed], databaseUrl }));
+    const client = createClient({ url: `http://127.0.0.1:${server.port}` });
+    const runs = bench.quick ? 1 : 10;
+    const count = bench.quick ? 4 : 100;
+    const cpuOf = async (thread: string, followers: number, load?: Child): Promise<number> => {
+      const before = await server.child.call<Usage>("usage");
+      for (let run = 0; run < runs; run++) {
+        const started = await client.startRun(thread, { agent: agentOf(followed), content: "Say it." });
+        for await (const { event } of client.follow(started.id, { cursor: started.cursor }))
+          if (event.type === "run-end") break;
+        // Each token is told live and in the finished message.
+        await load?.call("told", followers * followed.tokens * 2);
+      }
+      const after = await server.child.call<Usage>("usage");
+      return (after.cpuMs - before.cpuMs) / runs;
+    };
+    const [alone, shared] = [(await client.createThread()).id, (await client.createThread()).id];
+    const load = own(await startChild("follow-load.ts"));
+    await load.call("open", { port: server.port, path: `/api/threads/${shared}/events`, count });
+    await cpuOf(alone, 0);
+    await cpuOf(shared, count, load);
+    const values: number[] = [];
+    for (let round = 0; round < bench.rounds; round++) {
+      bench.log(`followers: round ${round + 1}`);
+      const without = await cpuOf(alone, 0);
+      values.push((await cpuOf(shared, count, load)) / count - without / count);
+    }
+    return [
+      {
+        part: "followers",
+        name: `CPU of each of ${count} followers on the run's own node, for a run of 50 tokens at 20 ms, postgres`,
+        unit: "ms",
+        values,
+        bar: { kind: "value", max: 0.2 },
+      },
+    ];
+  });
+}
+
 /** Whoever follows a run pays for what is new, and not for what was told before or is told to others. */
 export const followers: Part = {
   name: "followers",
-  run: measureOtherNode,
+  run: async (bench) => [...(await measureOwnNode(bench)), ...(await measureOtherNode(bench))],
 };

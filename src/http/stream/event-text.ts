@@ -13,11 +13,21 @@ export function createEventWriter(from: Cursor): (events: readonly RunEvent[], c
     for (let index = 0; index < events.length; index++) {
       const event = events[index]!;
       before = index === events.length - 1 ? after : cursorAfter(before, event);
-      const shown = event.type === "message" ? { ...event, item: publicItem(event.item) } : event;
-      text += `event: ${event.type}\nid: ${formatCursor(before)}\ndata: ${JSON.stringify(shown)}\n\n`;
+      text += `event: ${event.type}\nid: ${formatCursor(before)}\ndata: ${dataOf(event)}\n\n`;
     }
     return text;
   };
+}
+
+/** Followers of one thread are told the same events, which become text once for all of them. */
+const texts = new WeakMap<RunEvent, string>();
+
+function dataOf(event: RunEvent): string {
+  const known = texts.get(event);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(event.type === "message" ? { ...event, item: publicItem(event.item) } : event);
+  texts.set(event, text);
+  return text;
 }
 
 function cursorAfter({ seq, live }: Cursor, event: RunEvent): Cursor {

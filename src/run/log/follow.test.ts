@@ -95,6 +95,22 @@ eachRunDatabase((suite) => {
     }
   });
 
+  test("all followers of a thread are told the same events, made once for all of them", async () => {
+    const gate = Promise.withResolvers<void>();
+    const service = await suite.start({ script: [[{ gate: () => gate.promise }, { text: "for all" }]] });
+    const started = await begin(service);
+    const [one, other] = [watch(service, started), watch(service, { ...started, runId: undefined as never })];
+    await until(() => one.seen.length > 0 && other.seen.length > 0);
+    gate.resolve();
+    await until(() => ended(one.seen) && ended(other.seen), "the end");
+    one.close();
+    other.close();
+    const answer = (events: readonly RunEvent[]) =>
+      events.filter(({ type }) => type === "text-delta" || type === "message").slice(-2);
+    assert.equal(answer(one.seen).length, 2);
+    for (const [n, event] of answer(one.seen).entries()) assert.equal(event, answer(other.seen)[n]);
+  });
+
   test("who comes in mid-message to a process that nobody followed is told it from its first character", async () => {
     const gate = Promise.withResolvers<void>();
     const half = {

@@ -3,7 +3,17 @@ import type { Item, StateBody } from "../../protocol/threads/items.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { type DeltaKind, liveStep, type LiveStep, shortId } from "./deltas.ts";
-import { createFollower, sendItems, sendLiveMessage, type Follower, type LiveMessage } from "./follower.ts";
+import {
+  addUntold,
+  createFollower,
+  sendItems,
+  sendLiveMessage,
+  sendUntold,
+  type Follower,
+  type ItemEvents,
+  type LiveMessage,
+} from "./follower.ts";
+import { createPace } from "./pace.ts";
 import { itemPageSql, pageBytes, pageItems } from "./item-pages.ts";
 import { joinPieces, readBegun, readMore, type StoredPiece } from "./read-live.ts";
 import { keepRecent, type RecentItemsOptions, emptyKeptItems, type KeptItems } from "./recent-items.ts";
@@ -52,6 +62,13 @@ export function createFeeds({
   const growing = new Set<ThreadFeed>();
   let reading = false;
   let allBytes = 0;
+  let followers = 0;
+  const pace = createPace(
+    (feed: ThreadFeed) => {
+      for (const live of feed.live.values()) sendUntold(feed.followers, live);
+    },
+    () => followers,
+  );
 
   const last = ({ kept }: ThreadFeed) => kept.base + kept.items.length;
   const open = (threadId: string, base: number): ThreadFeed => {
@@ -86,7 +103,8 @@ export function createFeeds({
         for (const [key, live] of feed.live) if (live.run === item.runId) feed.live.delete(key);
       }
     }
-    for (const follower of feed.followers) if (follower.ready) sendItems(follower, fresh);
+    const made: ItemEvents = new Map();
+    for (const follower of feed.followers) if (follower.ready) sendItems(follower, fresh, made);
     allBytes -= feed.kept.bytes;
     keepRecent(feed.kept, fresh, bounds.thread);
     allBytes += feed.kept.bytes;
@@ -186,7 +204,8 @@ export function createFeeds({
     live.gaps[kind] = hasGap;
     if (text === "") return;
     live[kind] += text;
-    for (const follower of feed.followers) if (follower.ready) sendLiveMessage(follower, live, { kind, offset, text });
+    addUntold(live, { kind, offset, text });
+    sendUntold(feed.followers, live);
   }
 
   const remoteLive = (feed: ThreadFeed) => [...feed.live.values()].filter((live) => !isLocal(live.run));
@@ -202,6 +221,7 @@ export function createFeeds({
       key,
       text: "",
       reasoning: "",
+      untold: {},
       gaps: {},
       ...(retry ? { retry } : {}),
     };
@@ -254,7 +274,9 @@ export function createFeeds({
       const live = liveOf(feed, delta.of);
       if (live.attempt !== delta.of.attempt) return;
       live[delta.kind] = delta.whole;
-      for (const follower of feed.followers) if (follower.ready) sendLiveMessage(follower, live, delta);
+      if (feed.followers.size === 0) return;
+      addUntold(live, delta);
+      pace.soon(feed);
     },
     restart(of, retry) {
       const feed = feeds.get(of.threadId);
@@ -273,12 +295,13 @@ export function createFeeds({
       const feed = open(target.threadId, from.seq);
       const follower = createFollower(target, from, sink);
       feed.followers.add(follower);
+      followers++;
       if (follower.seq >= feed.kept.base) attach(feed, follower);
       else void catchUp(feed, follower).catch((error: unknown) => sink.error(error));
       if (!known) refresh(feed);
       return {
         close() {
-          feed.followers.delete(follower);
+          if (feed.followers.delete(follower)) followers--;
           feed.usedAt = Date.now();
         },
       };
@@ -314,7 +337,10 @@ export function createFeeds({
       const kept = feeds.get(threadId)?.kept;
       return kept?.base === 0 ? kept.items : undefined;
     },
-    close: () => clearInterval(sweep),
+    close() {
+      clearInterval(sweep);
+      pace.close();
+    },
   };
 }
 

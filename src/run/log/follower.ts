@@ -4,6 +4,9 @@ import type { Delta, DeltaKind } from "./deltas.ts";
 import { isNested } from "./fold.ts";
 import type { FollowSink, FollowTarget } from "../runs.ts";
 
+type TextPiece = { readonly offset: number; text: string };
+type TextDelta = Extract<RunEvent, { type: `${DeltaKind}-delta` }>;
+
 /** A message that is being written: everything of the attempt so far. */
 export type LiveMessage = {
   readonly run: string;
@@ -15,6 +18,8 @@ export type LiveMessage = {
   reasoning: string;
   /** Why the previous attempt failed. */
   readonly retry?: Retry;
+  /** What has come since its followers were last told. */
+  readonly untold: { [Kind in DeltaKind]?: TextPiece };
   /** What is stored of this kind goes on behind what is known: it must be read from its beginning. */
   readonly gaps: { [Kind in DeltaKind]?: boolean };
 };
@@ -50,39 +55,64 @@ export function createFollower(target: FollowTarget, from: Cursor, sink: FollowS
   return follower;
 }
 
-export function sendItems(follower: Follower, items: readonly Item[]): void {
+/** Events of items, by item: what more than one follower is told is made and encoded once. */
+export type ItemEvents = Map<Item, RunEvent>;
+
+export function sendItems(follower: Follower, items: readonly Item[], made?: ItemEvents): void {
   const events: RunEvent[] = [];
   for (const item of items) {
     if (item.seq <= follower.seq) continue;
     follower.seq = item.seq;
-    if (follower.run === undefined || item.runId === follower.run) itemEvents(follower, item, events);
+    if (follower.run === undefined || item.runId === follower.run) itemEvents(follower, item, events, made);
   }
   if (events.length > 0) follower.sink.events(events, follower.cursor);
 }
 
-/** Sends what the follower has not received of a live message. `delta`: its newest piece, if that may be all that is missing. */
-export function sendLiveMessage(
-  follower: Follower,
-  live: LiveMessage,
-  delta?: Pick<Delta, "kind" | "offset" | "text">,
+export function addUntold(
+  { untold }: LiveMessage,
+  { kind, offset, text }: Pick<Delta, "kind" | "offset" | "text">,
 ): void {
+  const piece = untold[kind];
+  if (piece && piece.offset + piece.text.length === offset) piece.text += text;
+  else untold[kind] = { offset, text };
+}
+
+/** Sends to all what is untold of a live message: one event for all of them, so that it is encoded once. */
+export function sendUntold(followers: ReadonlySet<Follower>, live: LiveMessage): void {
+  const { run, step, attempt, untold } = live;
+  const deltas: TextDelta[] = [];
+  for (const kind of kinds) {
+    const piece = untold[kind];
+    if (piece) deltas.push({ type: `${kind}-delta`, run, step, attempt, ...piece });
+    delete untold[kind];
+  }
+  for (const follower of followers) if (follower.ready) sendLiveMessage(follower, live, deltas);
+}
+
+/** Sends what the follower has not received of a live message. `deltas`: what has come last, if that may be all that is missing. */
+export function sendLiveMessage(follower: Follower, live: LiveMessage, deltas: readonly TextDelta[] = []): void {
   if (follower.run !== undefined && live.run !== follower.run) return;
   const events: RunEvent[] = [];
   const place = deltaPosition(follower, live, events);
-  const { run, step, attempt } = live;
-  if (delta && delta.offset === place[delta.kind]) {
-    place[delta.kind] += delta.text.length;
-    const type = delta.kind === "text" ? "text-delta" : "reasoning-delta";
-    events.push({ type, run, step, attempt, offset: delta.offset, text: delta.text });
-  } else {
-    remainder(place, live, events);
+  for (const delta of deltas) {
+    const kind = kindOf(delta);
+    if (delta.offset !== place[kind]) continue;
+    place[kind] += delta.text.length;
+    events.push(delta);
   }
+  remainder(place, live, events);
   if (events.length > 0) follower.sink.events(events, follower.cursor);
+}
+
+const kinds = ["reasoning", "text"] as const;
+
+function kindOf({ type }: TextDelta): DeltaKind {
+  return type === "text-delta" ? "text" : "reasoning";
 }
 
 function deltaPosition(
   follower: Follower,
-  live: Omit<LiveMessage, "text" | "reasoning" | "gaps">,
+  live: Omit<LiveMessage, DeltaKind | "untold" | "gaps">,
   events: RunEvent[],
 ): DeltaPosition {
   const { run, step, attempt, key, retry } = live;
@@ -98,7 +128,7 @@ function deltaPosition(
 
 function remainder(place: DeltaPosition, live: Pick<LiveMessage, DeltaKind>, events: RunEvent[]): void {
   const { run, step, attempt } = place;
-  for (const kind of ["reasoning", "text"] as const) {
+  for (const kind of kinds) {
     const offset = place[kind];
     if (live[kind].length <= offset) continue;
     events.push({ type: `${kind}-delta`, run, step, attempt, offset, text: live[kind].slice(offset) });
@@ -107,7 +137,7 @@ function remainder(place: DeltaPosition, live: Pick<LiveMessage, DeltaKind>, eve
 }
 
 /** Adds the events of one item; for a step's message, first the text that was not sent live. */
-function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
+function itemEvents(follower: Follower, item: Item, events: RunEvent[], made: ItemEvents | undefined): void {
   const { seq } = item;
   switch (item.kind) {
     case "message": {
@@ -129,15 +159,9 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
       } else if (run !== null && body.role === "user" && body.to !== undefined) {
         events.push({ type: "run-start", run, agent: body.to });
       }
-      events.push({ type: "message", seq, item });
+      events.push(itemEvent(item, made));
       return;
     }
-    case "call":
-      events.push({ type: "call-start", seq, item });
-      return;
-    case "result":
-      events.push({ type: "call-end", seq, item });
-      return;
     case "state": {
       const run = item.runId ?? "";
       const { body } = item;
@@ -190,21 +214,28 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
       }
       return;
     }
-    case "question":
-      events.push({ type: "question", seq, item });
-      return;
-    case "decision":
-      events.push({ type: "decision", seq, item });
-      return;
-    case "plan":
-      events.push({ type: "plan", seq, item });
-      return;
-    case "summary":
-      events.push({ type: "summary", seq, item });
-      return;
-    case "notice":
-      events.push({ type: "notice", seq, item });
+    default:
+      events.push(itemEvent(item, made));
   }
+}
+
+const eventTypes = {
+  message: "message",
+  call: "call-start",
+  result: "call-end",
+  question: "question",
+  decision: "decision",
+  plan: "plan",
+  summary: "summary",
+  notice: "notice",
+} as const;
+
+function itemEvent(item: Exclude<Item, { kind: "state" }>, made?: ItemEvents): RunEvent {
+  const known = made?.get(item);
+  if (known) return known;
+  const event = { type: eventTypes[item.kind], seq: item.seq, item } as RunEvent;
+  made?.set(item, event);
+  return event;
 }
 
 /** Withdraws live text of an attempt that won't be repeated, because its run ended or waits for its provider. */
