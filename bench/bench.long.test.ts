@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { skipBrowser } from "../test/browser.ts";
 import { sampled } from "../test/sampled.ts";
+import { peers } from "./peers/peers.ts";
 
+const root = join(import.meta.dirname, "..");
 const program = fileURLToPath(new URL("run.ts", import.meta.url));
 
 /** The bench counts every token, tool call and sum of what it measures; the times of a quick run mean nothing. */
@@ -24,4 +28,15 @@ test("every part of the bench finds the answers right", { timeout: 600_000 }, as
   const [code] = (await once(bench, "close")) as [number];
   assert.equal(code, 0, printed);
   if (!skipBrowser && drawn.includes("page")) assert.match(printed, /a key press until it is painted/);
+});
+
+/** They come from a registry, so that a machine without a way to it goes without. */
+const skipPeers =
+  !peers.every(({ name }) => existsSync(join(root, ".cache/bench-peers", name, "node_modules/.installed-lock"))) &&
+  "`npm run bench -- --peers` has not installed the peers";
+
+test("peers give the same answers as we do", { timeout: 300_000, skip: skipPeers }, () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, "--quick", "--peers"], { encoding: "utf8" });
+  assert.equal(status, 0, stdout + stderr);
+  for (const { about } of peers) assert.ok(stdout.includes(about), stdout);
 });

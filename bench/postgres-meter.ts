@@ -4,7 +4,12 @@ import pg from "pg";
 /** What a PostgreSQL server has used since it started, all its databases together. */
 export type PostgresUse = { readonly cpuMs: number; readonly walBytes: number; readonly statements: number };
 
-export type PostgresMeter = { read(): Promise<PostgresUse>; stop(): Promise<void> };
+export type PostgresMeter = {
+  read(): Promise<PostgresUse>;
+  /** How often statements were sent whose text has this pattern, if they are counted. */
+  calls(pattern: string): Promise<number>;
+  stop(): Promise<void>;
+};
 
 /**
  * Settings of a server that is measured: no checkpoint falls into a round, as the first change of a page after one
@@ -73,6 +78,13 @@ export async function startPostgresMeter(url: string): Promise<PostgresMeter> {
       const [use] = rows;
       if (!use) throw new Error("PostgreSQL tells nothing of itself.");
       return { cpuMs: await cpuOf(postmaster, pid), walBytes: use.wal, statements: use.statements };
+    },
+    async calls(pattern) {
+      const { rows } = await client.query<{ calls: number }>(
+        "select coalesce(sum(calls), 0)::float8 as calls from pg_stat_statements where query ~* $1 and query not like '%pg_stat_statements%'",
+        [pattern],
+      );
+      return rows[0]?.calls ?? NaN;
     },
     stop: () => client.end(),
   };

@@ -20,6 +20,8 @@ export type ProductOptions = {
   readonly agentTools?: readonly string[];
   /** Further files of the folder it starts in. */
   readonly files?: Readonly<Record<string, string>>;
+  /** What the nodes on one database share. */
+  readonly secret?: string;
   /** Tokens of context that the models are said to have. */
   readonly contextTokens?: number;
 };
@@ -91,6 +93,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
       COLLOQUY_PORT: String(port),
       COLLOQUY_LOG_LEVEL: "warn",
       DATABASE_URL: options.databaseUrl,
+      ...(options.secret !== undefined && { COLLOQUY_SECRET: options.secret }),
     },
   }).catch(async (error: unknown) => {
     await rm(folder, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { agentOf } from "./product.ts";
 import { formatScript, type Script } from "./script.ts";
 import type { LoadInput } from "./sse-load.ts";
 
-type Request = Pick<LoadInput, "port" | "path" | "body" | "tokens">;
+export type Request = Pick<LoadInput, "port" | "path" | "body" | "headers" | "tokens">;
 
 function chat(server: Server, script: Script, body: object): Request {
   const messages = [{ role: "user", content: "Add the numbers, then tell me the result." }];

@@ -11,13 +11,16 @@ import { eventLoop } from "./parts/event-loop.ts";
 import { followers } from "./parts/followers.ts";
 import { growth } from "./parts/growth.ts";
 import { history } from "./parts/history.ts";
+import { idle } from "./parts/idle.ts";
 import { imports } from "./parts/imports.ts";
 import { ingestion } from "./parts/ingestion.ts";
 import { ledger } from "./parts/ledger.ts";
 import { loop } from "./parts/loop.ts";
 import { mcp } from "./parts/mcp.ts";
+import { nodes } from "./parts/nodes.ts";
 import { page } from "./parts/page.ts";
 import { passthrough } from "./parts/passthrough.ts";
+import { peersPart } from "./parts/peers.ts";
 import { retrieval } from "./parts/retrieval.ts";
 import { sandbox } from "./parts/sandbox.ts";
 import { writePath } from "./parts/write-path.ts";
@@ -29,6 +32,8 @@ const parts: readonly Part[] = [
   loop,
   durable,
   writePath,
+  idle,
+  nodes,
   deltas,
   followers,
   growth,
@@ -46,13 +51,15 @@ const parts: readonly Part[] = [
   page,
 ];
 
-const usage = `npm run bench [-- <part>… --quick --rounds=5 --markdown]   parts: ${parts.map((part) => part.name).join(" ")}`;
+const usage = `npm run bench [-- <part>… --quick --peers --rounds=5 --markdown]   parts: ${parts.map((part) => part.name).join(" ")}`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: "boolean", default: false },
     rounds: { type: "string" },
+    /** Installs others' servers and libraries, once, and measures them beside ours. */
+    peers: { type: "boolean", default: false },
     markdown: { type: "boolean", default: false },
     /** Of the part `retrieval`: where the Cranfield collection is, and how many chunks are searched. */
     cranfield: { type: "string" },
@@ -81,7 +88,8 @@ const bench: Bench = {
 
 const rows: Row[] = [];
 const failures: string[] = [];
-for (const part of parts.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
+const chosen = parts.filter(({ name }) => (positionals.length === 0 && !values.peers) || positionals.includes(name));
+for (const part of values.peers ? [...chosen, peersPart] : chosen) {
   try {
     rows.push(...(await part.run(bench)));
   } catch (error) {

@@ -7,6 +7,7 @@ export type LoadInput = {
   readonly port: number;
   readonly path: string;
   readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly streams: number;
   /** Each stream goes on to a next request until this time has passed; at least one each. */
   readonly milliseconds: number;
@@ -87,8 +88,9 @@ function ask(socket: Socket, requestBytes: Buffer): Promise<Answer> {
 
 async function load(input: LoadInput): Promise<LoadResult> {
   const body = JSON.stringify(input.body);
+  const headers = Object.entries(input.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
   const requestBytes = Buffer.from(
-    `POST ${input.path} HTTP/1.1\r\nhost: 127.0.0.1:${input.port}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `POST ${input.path} HTTP/1.1\r\nhost: 127.0.0.1:${input.port}\r\ncontent-type: application/json\r\n${headers.join("")}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   const firstTokens: number[] = [];
   const sentAt: number[] = [];

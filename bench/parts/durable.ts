@@ -85,10 +85,15 @@ const cells: readonly Cell[] = [
 ];
 
 const asked: Readonly<Record<Reference, string>> = {
-  events: "a proxy that writes each event",
-  reads: "a proxy that writes once per read",
-  merged: "a proxy that merges the text of a read into one event",
+  events: "the proxy that writes each event",
+  reads: "the proxy that writes once per read",
+  merged: "the proxy that sends as few events as we do",
   bytes: "a pipe of bytes",
+};
+
+const withDatabase: Readonly<Record<Product, string>> = {
+  postgres: "server + PostgreSQL",
+  pglite: "server with PGlite",
 };
 
 function ask(subject: Subject, { server }: Metered, script: Script): ReturnType<typeof askModel> {
@@ -108,26 +113,34 @@ async function measureCell(bench: Bench, cell: Cell, subjects: Subjects): Promis
     costPerAnswer(bench, subjects[subject], loadOf(bench, cell, subject, subjects[subject]));
   if (!bench.quick) await inRounds(1, present, measure);
   const costs = (await inRounds(bench.rounds, present, measure)) as Readonly<Record<Subject, readonly Cost[]>>;
-  const eventsOf = (subject: Subject): string =>
-    summarize(costs[subject].map(({ events }) => events)).median.toFixed(0);
-  const rows = products.map((product): Row => {
-    const max = cell.bars[product];
-    const bar: Bar | undefined = max === undefined ? undefined : { kind: "ratio", max };
-    const server = summarize(costs[product].map(({ serverMs }) => serverMs)).median.toFixed(2);
-    return {
-      part: "durable",
-      name: `CPU per run of server and database, ${cell.name}, ${product}, against ${asked.events}`,
-      unit: "ms",
-      values: costs[product].map(cpuOf),
-      reference: costs.events.map(cpuOf),
-      ...(bar && { bar }),
-      note: `server ${server} ms; ${eventsOf(product)} events, reference ${eventsOf("events")}`,
-    };
-  });
+  const medianOf = (subject: Subject, key: keyof Cost): number =>
+    summarize(costs[subject].map((cost) => cost[key])).median;
+  const eventsOf = (subject: Subject): string => medianOf(subject, "events").toFixed(0);
+  const against = (["events", "merged"] as const).filter((reference) => cell.references.includes(reference));
+  const rows = products.flatMap((product) =>
+    against.map((reference): Row => {
+      const max = cell.bars[product];
+      const bar: Bar | undefined = max === undefined ? undefined : { kind: "ratio", max };
+      const parts = [
+        `server ${medianOf(product, "serverMs").toFixed(1)}`,
+        ...(product === "postgres" ? [`PostgreSQL ${medianOf(product, "postgresMs").toFixed(1)}`] : []),
+      ];
+      const events = `${eventsOf(product)} events, reference ${eventsOf(reference)}`;
+      return {
+        part: "durable",
+        name: `CPU per run, ${cell.name}, ${withDatabase[product]}, against ${asked[reference]}`,
+        unit: "ms",
+        values: costs[product].map(cpuOf),
+        reference: costs[reference].map(cpuOf),
+        ...(bar && { bar }),
+        note: `${parts.join(" + ")}; ${events}`,
+      };
+    }),
+  );
   const others = cell.references.filter((reference) => reference !== "events");
   const scale = others.map((reference): Row => ({
     part: "durable",
-    name: `for the scale, ${cell.name}: ${asked[reference]}, against ${asked.events}`,
+    name: `for the scale: ${asked[reference]}, ${cell.name}`,
     unit: "ms",
     values: costs[reference].map(cpuOf),
     reference: costs.events.map(cpuOf),

@@ -1,53 +1,25 @@
-import { type ChildProcess, fork, spawn } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { openSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../listen.ts";
 import type { Random } from "../random.ts";
+import { installPeer, versionsIn } from "./install.ts";
 import type { Followed, Peer, PeerOptions, Seen } from "./peer.ts";
 
 const here = import.meta.dirname;
 const cache = join(here, "../../.cache/chaos-peers");
 
-type Package = { readonly dependencies?: Readonly<Record<string, string>> };
-
 /** What a peer is made of, as `npm ci` installs it. */
 export function versionsOf(name: string): readonly string[] {
-  const { dependencies = {} } = JSON.parse(readFileSync(join(here, name, "package.json"), "utf8")) as Package;
-  return Object.entries(dependencies).map(([dependency, version]) => `${dependency} ${version}`);
-}
-
-/** Puts the peer's program and its packages into the cache; packages only if the lock file is another one than last time. */
-async function install(name: string): Promise<string> {
-  const folder = join(cache, name);
-  mkdirSync(folder, { recursive: true });
-  for (const from of [join(here, "shared"), join(here, name)])
-    for (const file of readdirSync(from)) cpSync(join(from, file), join(folder, file));
-  const lock = join(folder, "package-lock.json");
-  const stamp = join(folder, "node_modules", ".installed-lock");
-  if (!existsSync(lock)) return folder;
-  const wanted = readFileSync(lock, "utf8");
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return folder;
-  console.log(`installing ${versionsOf(name).join(", ")} into ${folder}`);
-  const npm = spawn("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
-    cwd: folder,
-    stdio: "inherit",
-    env: {
-      ...process.env,
-      PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}`,
-      SCARF_ANALYTICS: "false",
-    },
-  });
-  const [code] = (await once(npm, "exit")) as [number | null];
-  if (code !== 0) throw new Error(`npm ci failed in ${folder}`);
-  writeFileSync(stamp, wanted);
-  return folder;
+  return versionsIn(join(here, name));
 }
 
 /** A program of `chaos/peers/<name>`, in a group of processes of its own. */
 export async function startHttpPeer(name: string, random: Random, options: PeerOptions): Promise<Peer> {
-  const program = await install(name);
+  const program = join(cache, name);
+  await installPeer([join(here, "shared"), join(here, name)], program);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const log = openSync(join(options.folder, `${name}.log`), "a");
