@@ -192,17 +192,18 @@ const names: Readonly<Record<keyof Split<unknown>, string>> = {
   write: "a round of one ledgered write",
 };
 
+const atMost = (max: number): Bar => ({ kind: "value", max });
+
 function rowsOf(
   what: string,
   unit: string,
   values: Split<readonly number[]>,
-  bars: Partial<Split<number>>,
+  bars: Partial<Split<Bar>>,
   reference?: readonly number[],
 ): Row[] {
   return (["run", "read", "write"] as const).map((key): Row => {
-    const max = bars[key];
+    const bar = bars[key];
     const compared = key !== "run" && reference !== undefined;
-    const bar: Bar | undefined = max === undefined ? undefined : { kind: compared ? "ratio" : "value", max };
     return {
       part: "write-path",
       name: `${what}: ${names[key]}${compared ? ", against a raw INSERT of as many bytes" : ""}`,
@@ -237,20 +238,21 @@ export const writePath: Part = {
     const wal = splitCosts(costs, "walBytes");
     const insert = <Key extends keyof Cost>(key: Key): number[] => costs.insert.map((cost) => cost[key]);
     return [
-      ...rowsOf("round trips", "", splitWire("trips"), { run: 8 }),
-      ...rowsOf("statements on the wire", "", splitWire("statements"), { run: 8, read: 2 }),
+      ...rowsOf("round trips", "", splitWire("trips"), { run: atMost(8) }),
+      ...rowsOf("statements on the wire", "", splitWire("statements"), { run: atMost(8), read: atMost(2) }),
       ...rowsOf("statements that PostgreSQL counts", "", splitCosts(costs, "statements"), {}),
       ...rowsOf(
         "WAL",
         "kB",
         { run: kilobytes(wal.run), read: kilobytes(wal.read), write: kilobytes(wal.write) },
-        { run: 5, read: 1.8 },
+        { run: atMost(5), read: atMost(1.8) },
+        kilobytes(insert("walBytes")),
       ),
       ...rowsOf(
         "PostgreSQL's CPU, 16 at once",
         "ms",
         splitCosts(costs, "postgresMs"),
-        { read: 3 },
+        { read: { kind: "ratio", max: 3 } },
         insert("postgresMs"),
       ),
       ...rowsOf("the server's CPU, 16 at once", "ms", splitCosts(costs, "serverMs"), {}),
