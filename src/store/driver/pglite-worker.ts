@@ -5,9 +5,11 @@ import { parentPort, workerData } from "node:worker_threads";
 import { type Extension, PGlite, messages, parse, protocol } from "@electric-sql/pglite";
 import { pg_textsearch } from "@electric-sql/pglite-pg_textsearch";
 import { vector } from "@electric-sql/pglite-pgvector";
+import { baselineParser } from "./baseline-parser.ts";
 import type { WireError, WireValue, WorkerAnswer, WorkerData, WorkerRequest, WorkerResult } from "./pglite-protocol.ts";
+import { startParams } from "./pglite-settings.ts";
 import { makeDatabasePrivate } from "./private-files.ts";
-import { SyncedNodeFS, syncedStartParams } from "./synced-node-fs.ts";
+import { SyncedNodeFS } from "./synced-node-fs.ts";
 import { parsers } from "./values.ts";
 
 type QueryRequest = { readonly text: string; readonly values: readonly WireValue[]; readonly name?: string };
@@ -21,10 +23,10 @@ function post(answer: WorkerAnswer): void {
 }
 
 async function openPGlite(folder: string): Promise<PGlite> {
-  const extensions: Record<string, Extension> = { vector, pg_textsearch };
+  const extensions: Record<string, Extension> = { baselineParser, vector, pg_textsearch };
   return PGlite.create({
     fs: new SyncedNodeFS(folder, () => Atomics.add(counter, 0, 1)),
-    startParams: syncedStartParams(PGlite.defaultStartParams),
+    startParams: startParams(PGlite.defaultStartParams),
     extensions,
     parsers,
   });

@@ -57,8 +57,3 @@ function keepOthersOut(files: NodeFileSystem): void {
   files.setattr = (file, node, { mode, ...others }, ...functions) =>
     setattr(file, node, mode === undefined ? others : { ...others, mode: mode & ownersMode }, ...functions);
 }
-
-/** PGlite's start parameters, with syncing on. fdatasync does nothing in the WASM build, so the method must be fsync. */
-export function syncedStartParams(defaults: readonly string[]): string[] {
-  return [...defaults.filter((param) => param !== "-F"), "-c", "fsync=on", "-c", "wal_sync_method=fsync"];
-}
