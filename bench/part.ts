@@ -18,7 +18,7 @@ export type Bench = {
   log(text: string): void;
 };
 
-export type ProxyKind = "events" | "reads" | "merged" | "bytes";
+export type ProxyKind = "events" | "reads" | "merged" | `merged-${number}` | "bytes";
 
 /** Measures one promise about speed; throws when what it measures does something wrong. */
 export type Part = { readonly name: string; run(bench: Bench): Promise<readonly Row[]> };
@@ -28,7 +28,8 @@ export type Server = { readonly child: Child; readonly port: number; stop(): Pro
 
 /**
  * The reference of all servers, in one of its kinds (reference/proxy.ts): all parse each event of the model but `bytes`.
- * `events` writes each one by itself; `reads` all of a network read at once; `merged` the text of a read as one event.
+ * `events` writes each one by itself; `reads` all of a network read at once; `merged` the text of a read as one event,
+ * `merged-100` that of 100 ms.
  */
 export async function startProxy(bench: Bench, kind: ProxyKind = "events"): Promise<Server> {
   const child = await startChild("reference/proxy.ts", { args: [bench.modelUrl, kind] });

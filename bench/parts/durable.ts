@@ -19,7 +19,7 @@ const first: Script = { rounds: 0, parallel: 1, tokens: 3, delay: 5 };
 /** One person's bench: the limit for each person would be what is measured. */
 const config = { concurrency: { perUser: 600, perNode: 600 } };
 
-const references = ["events", "reads", "merged", "bytes"] as const;
+const references = ["events", "reads", "merged", "merged-32", "merged-100", "bytes"] as const;
 const products = ["postgres", "pglite"] as const;
 type Reference = (typeof references)[number];
 type Product = (typeof products)[number];
@@ -37,8 +37,10 @@ type Cell = {
   readonly requests: number;
   /** What our figure is over that of the proxy that writes each event. */
   readonly bars: Partial<Record<Product, number>>;
-  /** Proxies that are measured beside it; they call no tools, so those of cells with tools give the answer alone. */
-  readonly references: readonly Reference[];
+  /** The proxy whose client counts about as many events as ours. */
+  readonly alike?: Reference;
+  /** Further proxies that are measured beside it; they call no tools, so those of cells with tools give the answer alone. */
+  readonly scale?: readonly Reference[];
 };
 
 const cells: readonly Cell[] = [
@@ -48,23 +50,25 @@ const cells: readonly Cell[] = [
     streams: 32,
     requests: 256,
     bars: { postgres: 7, pglite: 9 },
-    references,
+    alike: "merged",
+    scale: ["reads", "bytes"],
   },
   {
-    name: "200 tokens at 4 ms, each an event to the client, 32 at once",
+    name: "200 tokens at 4 ms, 32 at once",
     script: spread,
     streams: 32,
     requests: 64,
     bars: {},
-    references: ["events", "bytes"],
+    alike: "merged-32",
   },
   {
     name: "50 tokens at 20 ms, 512 streams",
     script: paced,
     streams: 512,
-    requests: 1024,
+    requests: 512,
     bars: { postgres: 4 },
-    references: ["events", "bytes"],
+    alike: "merged-100",
+    scale: ["bytes"],
   },
   {
     name: "3 rounds of a local read, then 200 tokens in a burst, 32 at once",
@@ -72,7 +76,6 @@ const cells: readonly Cell[] = [
     streams: 32,
     requests: 128,
     bars: {},
-    references: ["events"],
   },
   {
     name: "one ledgered write, then 200 tokens in a burst, 32 at once",
@@ -80,14 +83,15 @@ const cells: readonly Cell[] = [
     streams: 32,
     requests: 128,
     bars: {},
-    references: ["events"],
   },
 ];
 
 const asked: Readonly<Record<Reference, string>> = {
   events: "the proxy that writes each event",
   reads: "the proxy that writes once per read",
-  merged: "the proxy that sends as few events as we do",
+  merged: "the proxy that sends the text of a read as one event",
+  "merged-32": "the proxy that sends the text of 32 ms as one event",
+  "merged-100": "the proxy that sends the text of 100 ms as one event",
   bytes: "a pipe of bytes",
 };
 
@@ -108,7 +112,8 @@ function loadOf(bench: Bench, cell: Cell, subject: Subject, metered: Metered): L
 
 async function measureCell(bench: Bench, cell: Cell, subjects: Subjects): Promise<Row[]> {
   bench.log(`durable: ${cell.name}`);
-  const present: readonly Subject[] = [...cell.references, ...products];
+  const others: readonly Reference[] = [...(cell.alike ? [cell.alike] : []), ...(cell.scale ?? [])];
+  const present: readonly Subject[] = ["events", ...others, ...products];
   const measure = (subject: Subject): Promise<Cost> =>
     costPerAnswer(bench, subjects[subject], loadOf(bench, cell, subject, subjects[subject]));
   if (!bench.quick) await inRounds(1, present, measure);
@@ -116,7 +121,7 @@ async function measureCell(bench: Bench, cell: Cell, subjects: Subjects): Promis
   const medianOf = (subject: Subject, key: keyof Cost): number =>
     summarize(costs[subject].map((cost) => cost[key])).median;
   const eventsOf = (subject: Subject): string => medianOf(subject, "events").toFixed(0);
-  const against = (["events", "merged"] as const).filter((reference) => cell.references.includes(reference));
+  const against: readonly Reference[] = ["events", ...(cell.alike ? [cell.alike] : [])];
   const rows = products.flatMap((product) =>
     against.map((reference): Row => {
       const max = cell.bars[product];
@@ -137,7 +142,6 @@ async function measureCell(bench: Bench, cell: Cell, subjects: Subjects): Promis
       };
     }),
   );
-  const others = cell.references.filter((reference) => reference !== "events");
   const scale = others.map((reference): Row => ({
     part: "durable",
     name: `for the scale: ${asked[reference]}, ${cell.name}`,
@@ -192,11 +196,9 @@ export const durable: Part = {
             ...(databaseUrl !== undefined && { databaseUrl }),
           }),
         );
+      const proxies = await Promise.all(references.map(async (kind) => [kind, await proxy(kind)] as const));
       const subjects: Subjects = {
-        events: await proxy("events"),
-        reads: await proxy("reads"),
-        merged: await proxy("merged"),
-        bytes: await proxy("bytes"),
+        ...(Object.fromEntries(proxies) as Record<Reference, Metered>),
         postgres: { server: await product(await postgres.createDatabase()), meter },
         pglite: { server: await product() },
       };

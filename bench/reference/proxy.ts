@@ -8,43 +8,57 @@ import { sseEvents } from "./sse-events.ts";
  * sends them, the second argument says (part.ts); `bytes` hands on what it reads, for the scale.
  */
 const [, , upstream = "", kind = "events"] = process.argv;
+const merging = /^merged(?:-(\d+))?$/.exec(kind);
+const holdMs = Number(merging?.[1] ?? 0);
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity, maxFreeSockets: 1024 });
 
 type Chunk = { readonly choices: readonly { delta?: { content?: unknown } }[] };
 
-function relayOf(response: ServerResponse): (bytes: Buffer) => void {
-  let read = "";
+type Relay = { readonly data: (bytes: Buffer) => void; readonly end: () => void };
+
+function relayOf(response: ServerResponse): Relay {
+  let unsent = "";
   let held: Chunk | undefined;
-  const send = (value: unknown) => {
-    const event = `data: ${JSON.stringify(value)}\n\n`;
+  let timer: NodeJS.Timeout | undefined;
+  const send = (data: string) => {
+    const event = `data: ${data}\n\n`;
     if (kind === "events") response.write(event);
-    else read += event;
+    else unsent += event;
   };
-  const flush = () => {
-    if (held) send(held);
+  const release = () => {
+    if (held) send(JSON.stringify(held));
     held = undefined;
+  };
+  const write = () => {
+    timer = undefined;
+    release();
+    if (unsent !== "") response.write(unsent);
+    unsent = "";
   };
   const push = sseEvents((data) => {
     if (data === "[DONE]") {
-      flush();
-      if (kind === "events") response.write("data: [DONE]\n\n");
-      else read += "data: [DONE]\n\n";
-      return;
+      release();
+      return send(data);
     }
     const chunk = JSON.parse(data) as Chunk;
-    if (kind !== "merged") return send(chunk);
-    const text = chunk.choices[0]?.delta?.content;
+    const text = merging ? chunk.choices[0]?.delta?.content : undefined;
     const before = held?.choices[0]?.delta;
     if (before && typeof text === "string") return void (before.content = String(before.content) + text);
-    flush();
+    release();
     if (typeof text === "string" && text !== "") held = chunk;
-    else send(chunk);
+    else send(JSON.stringify(chunk));
   });
-  return (bytes) => {
-    push(bytes);
-    flush();
-    if (read !== "") response.write(read);
-    read = "";
+  return {
+    data(bytes) {
+      push(bytes);
+      if (holdMs === 0) write();
+      else timer ??= setTimeout(write, holdMs);
+    },
+    end() {
+      clearTimeout(timer);
+      write();
+      response.end();
+    },
   };
 }
 
@@ -63,8 +77,10 @@ const server = createServer((request, response) => {
         "content-type": "text/event-stream",
         "cache-control": "no-cache",
       });
-      answer.on("data", kind === "bytes" ? (bytes: Buffer) => response.write(bytes) : relayOf(response));
-      answer.on("end", () => response.end());
+      const asRead: Relay = { data: (bytes) => response.write(bytes), end: () => response.end() };
+      const relay = kind === "bytes" ? asRead : relayOf(response);
+      answer.on("data", relay.data);
+      answer.on("end", relay.end);
     });
     call.on("error", (error) => response.destroy(error));
     call.end(body);
