@@ -18,6 +18,7 @@ import { ledger } from "./parts/ledger.ts";
 import { loop } from "./parts/loop.ts";
 import { mcp } from "./parts/mcp.ts";
 import { nodes } from "./parts/nodes.ts";
+import { mirror } from "./parts/mirror.ts";
 import { page } from "./parts/page.ts";
 import { passthrough } from "./parts/passthrough.ts";
 import { peersPart } from "./parts/peers.ts";
@@ -38,6 +39,7 @@ const parts: readonly Part[] = [
   followers,
   growth,
   history,
+  mirror,
   ledger,
   delegation,
   crowd,

@@ -142,6 +142,11 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
       return listPending(database, caller, id);
     },
     beginChapter: (chapter) => beginChapter(runtime, chapter),
+    async renameThread(caller, threadId, title) {
+      const renamed = await mine.renameThread(caller, threadId, title);
+      mirror?.changed(renamed.id);
+      return renamed;
+    },
     async deleteThread(caller, threadId) {
       const { id } = await mine.getThread(caller, threadId);
       const removeFile = await mirror?.leaving(id);
@@ -262,8 +267,7 @@ function withListeners(feeds: Feeds, { mirror, onRunEnd }: RunListeners): Feeds 
       feeds.publish(threadId, items);
       for (const { kind, body, runId } of items)
         if (kind === "state" && "type" in body && body.type === "run-end" && runId !== null) onRunEnd?.(runId);
-      if (items.some(({ kind, body }) => kind === "message" || ("type" in body && body.type === "branch")))
-        mirror?.changed(threadId);
+      mirror?.changed(threadId, items);
     },
   };
 }

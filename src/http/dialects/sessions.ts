@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { sessionMessage } from "../../run/threads/mirror-files.ts";
+import { sessionMessage } from "../../run/threads/session-file.ts";
 import type { SessionRecord } from "../../run/runs.ts";
 import { type EndpointCall, endpoint } from "../server/endpoint.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";

@@ -3,7 +3,7 @@ import type { Item } from "../../protocol/threads/items.ts";
 type AttemptPosition = Pick<Item, "kind" | "runId" | "step" | "index" | "attempt" | "seq">;
 
 /** Withdraws what its run had at this place before; known by its place alone, which erasing leaves as it was. */
-function isWithdrawal({ kind, step, index, attempt }: AttemptPosition): boolean {
+export function isWithdrawal({ kind, step, index, attempt }: AttemptPosition): boolean {
   return kind === "state" && step !== null && (index !== null || attempt !== null);
 }
 

@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { freshDataDirectory } from "../../../test/pglite.ts";
+import { until } from "../../../test/run-suite.ts";
 import { startTestRuns } from "../../../test/runs.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import { callerOf } from "../../protocol/base/callers.ts";
 import { ensureGuest, ensureOwner } from "../../store/people/users.ts";
 import { migrate } from "../../store/schema/migrate.ts";
 import { openDatabase } from "../../store/driver/open.ts";
+import { extendSessionFile, type SessionMessage, writeSessionFile } from "./session-file.ts";
 
 type File = { readonly session_id: string; readonly messages: readonly { role: string; content: string }[] };
 
@@ -78,4 +81,75 @@ test("each session is a file too: what was said on the shown branch, under its n
   await last.stop(1000);
   assert.ok(!(await readdir(folder)).includes("my-chat.json"));
   await database.close();
+});
+
+test("a message is written behind the others, without reading the thread; what changes the rest writes the file anew", async () => {
+  const folder = join(await mkdtemp(join(tmpdir(), "sessions-")), "sessions");
+  const open = await openDatabase({ dataDirectory: await freshDataDirectory() });
+  await migrate(open);
+  let looks = 0;
+  const query: Query = (text, values) => {
+    looks++;
+    return open.listing.query(text, values);
+  };
+  const database = { ...open, listing: { ...open.listing, query } };
+  const service = await startTestRuns({ database, script: () => "hello", mirror: { folder } });
+  const { started } = await service.ask("first");
+  const { threadId } = started;
+  const path = join(folder, `${threadId}.json`);
+  const read = async () =>
+    JSON.parse(await readFile(path, "utf8").catch(() => "{}")) as Partial<File & { title: string }>;
+  const contents = (file: Partial<File>) => file.messages?.map(({ content }) => content).join(" ");
+  const written = async (expected: string) => {
+    await until(async () => contents(await read()) === expected, expected);
+    return stat(path);
+  };
+  const first = await written("first hello");
+  looks = 0;
+  await service.ask("second", { threadId });
+  const second = await written("first hello second hello");
+  assert.equal(second.ino, first.ino);
+  assert.equal(looks, 0);
+
+  await service.threads.renameThread(service.caller, threadId, "A new name");
+  await until(async () => (await read()).title === "A new name", "the new name");
+
+  // Somebody keeps it under version control, and takes an older one out.
+  await writeFile(path, "{}");
+  await service.ask("third", { threadId });
+  const third = await written("first hello second hello third hello");
+
+  const [asked] = await service.threads.listBranch(service.caller, threadId);
+  await service.threads.editMessage(service.caller, { threadId, message: { content: "1st" }, instead: asked!.id });
+  const edited = await written("1st hello second hello third hello");
+  assert.notEqual(edited.ino, third.ino);
+  await service.ask("fourth", { threadId });
+  assert.equal((await written("1st hello second hello third hello fourth hello")).ino, edited.ino);
+
+  const [begun] = await service.threads.listBranch(service.caller, threadId);
+  const again = { agent: "assistant", threadId, message: { content: "anew" }, instead: begun!.id };
+  await service.events(await service.runs.start(service.caller, again));
+  await written("anew hello");
+  await service.stop(1000);
+  await open.close();
+});
+
+test("a file is extended by what was said, in the form in which it would be written whole", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "sessions-"));
+  const say = (count: number, from = 0): SessionMessage[] =>
+    Array.from({ length: count }, (_, n) => ({
+      role: "user",
+      content: `${from + n}: ü "quoted"\n and more`,
+      timestamp: new Date(from + n).toISOString(),
+    }));
+  const head = { name: "chat", title: 'ü "updated_at": "', updated: new Date(1) };
+  for (const count of [1, 2, 600]) {
+    const [one, other] = [join(folder, `${count}.json`), join(folder, "whole.json")];
+    const before = await writeSessionFile(one, head, say(count));
+    const after = await extendSessionFile(before, new Date(2), say(3, count));
+    await writeSessionFile(other, { ...head, updated: new Date(2) }, say(count + 3));
+    assert.equal(await readFile(one, "utf8"), await readFile(other, "utf8"));
+    assert.equal(after!.messages, count + 3);
+    assert.equal(await extendSessionFile(before, new Date(3), say(1)), undefined);
+  }
 });
