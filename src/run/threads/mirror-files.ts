@@ -49,7 +49,7 @@ type SessionRow = { id: string; name: string; userId: string; title: string; upd
 type Session = SessionRow & { readonly path: string };
 
 /** What a file needs of an item. */
-type Committed = Pick<Item, "seq" | "id" | "parentId" | "createdAt"> & {
+type FileItem = Pick<Item, "seq" | "id" | "parentId" | "createdAt"> & {
   readonly said: readonly SessionMessage[];
   readonly takesBack: boolean;
 };
@@ -61,7 +61,7 @@ type MirroredThread =
 
 export function createMirror({ query, folder, namedFor, log }: MirrorOptions): Mirror {
   /** What was committed to threads since they were written; undefined: not known. */
-  const dirty = new Map<string, Committed[] | undefined>();
+  const dirty = new Map<string, FileItem[] | undefined>();
   const files = openFiles({ query, folder, namedFor });
   let timer: NodeJS.Timeout | undefined;
   let working: Promise<void> = Promise.resolve();
@@ -98,7 +98,7 @@ export function createMirror({ query, folder, namedFor, log }: MirrorOptions): M
   const note = (threadId: string, items: readonly Item[] | undefined) => {
     const waiting = dirty.has(threadId) ? dirty.get(threadId) : [];
     if (items && waiting && waiting.length < maxCommitted) {
-      waiting.push(...items.map(committed));
+      waiting.push(...items.map(fileItem));
       dirty.set(threadId, waiting);
     } else dirty.set(threadId, undefined);
   };
@@ -165,7 +165,7 @@ function openFiles({ query, folder, namedFor }: Omit<MirrorOptions, "log">) {
   }
 
   /** Writes what came last behind the rest; false: it must be written whole. */
-  async function extend(threadId: string, items: readonly Committed[]): Promise<boolean> {
+  async function extend(threadId: string, items: readonly FileItem[]): Promise<boolean> {
     const mirrored = known.get(threadId);
     if (!mirrored?.file) return false;
     const fresh = items.filter(({ seq }) => seq > mirrored.seq);
@@ -182,11 +182,11 @@ function openFiles({ query, folder, namedFor }: Omit<MirrorOptions, "log">) {
     return file !== undefined;
   }
 
-  async function write(session: Session, items: readonly Committed[] = []): Promise<void> {
+  async function write(session: Session, items: readonly FileItem[] = []): Promise<void> {
     const { id: threadId, leaf, path } = session;
     known.delete(threadId);
     const isWhole = follows(items, { seq: 0, leaf: null });
-    const branch = isWhole ? items : (await readBranch(query, { threadId, leaf, most: maxMessages })).map(committed);
+    const branch = isWhole ? items : (await readBranch(query, { threadId, leaf, most: maxMessages })).map(fileItem);
     const last = branch.at(-1);
     if (!last) return;
     const file = await writeSessionFile(
@@ -217,7 +217,7 @@ function openFiles({ query, folder, namedFor }: Omit<MirrorOptions, "log">) {
   };
 }
 
-function committed(item: Item): Committed {
+function fileItem(item: Item): FileItem {
   const { seq, id, parentId, createdAt } = item;
   return { seq, id, parentId, createdAt, said: sessionMessage(item), takesBack: isWithdrawal(item) };
 }
@@ -229,7 +229,7 @@ function isShown({ kind, body }: Item): boolean {
 
 /** Whether the items come one after another behind this one, and take nothing back. */
 function follows(
-  items: readonly Committed[],
+  items: readonly FileItem[],
   { seq, leaf }: { readonly seq: number; readonly leaf: string | null },
 ): boolean {
   return (
