@@ -16,7 +16,7 @@ const streaming: Script = { rounds: 0, parallel: 1, tokens: 200, delay: 20 };
 const config = { concurrency: { perUser: 256, perNode: 64 } };
 const streams = 32;
 /** What a node sends to see whether there is a job for it, and to take it. */
-const look = String.raw`claim_jobs\(|^select 1 from pgboss\.job`;
+const look = String.raw`claim_jobs\(|^select \$?1 from pgboss\.job`;
 
 type Cluster = {
   readonly nodes: readonly Server[];
@@ -81,6 +81,8 @@ async function measureLooks(bench: Bench, { nodes: [first], meter }: Cluster): P
   const before = await meter.calls(look);
   await sleep(milliseconds);
   const sent = (await meter.calls(look)) - before;
+  if (before === 0)
+    throw new Error("No look for a job was counted: its statement is another one than the pattern says.");
   await load;
   return sent / (milliseconds / 1000);
 }
