@@ -13,9 +13,9 @@ import { ensureSystem, offerForServer } from "./system.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-// `page`: the web page is built when its sources have changed. `system`: also what the tests need from the machine (system.mjs); `offers`: tells what a server would have use for.
+// `page`: the web page is built when its sources have changed. `system`: also what the tests need from the machine (system.mjs); `offers`: tells what a server would have use for. `database`: what a first start copies is made, once.
 const commands = {
-  start: { packages: "production", offers: true, page: true, script: "src/cli.ts", args: ["serve"] },
+  start: { packages: "production", offers: true, page: true, database: true, script: "src/cli.ts", args: ["serve"] },
   cli: { packages: "production", script: "src/cli.ts" },
   check: { packages: "full", script: "scripts/check.mjs" },
   test: { packages: "full", system: true, page: true, script: "scripts/test.mjs" },
@@ -38,6 +38,7 @@ async function main([name, ...rest]) {
   const leaveOut = command.system ? await ensureSystem() : {};
   if (command.offers) offerForServer({ isNew });
   if (command.page) await buildPage();
+  if (command.database) await prepareDatabase();
   const args = ["--disable-warning=ExperimentalWarning", join(root, command.script), ...(command.args ?? []), ...rest];
   // Stripping types and compiling again at every start costs 40 % of the start's CPU and 20 MB.
   const env = { NODE_COMPILE_CACHE: join(root, ".cache", "compile"), ...process.env, ...leaveOut };
@@ -55,10 +56,17 @@ function tellMemory() {
   if (tooLittle !== undefined) say(tooLittle);
 }
 
+/** One thread of each kind, and memory given back at once: 620 MB instead of 1,130, and no slower on two cores. */
+const smallBuild = {
+  ...{ RAYON_NUM_THREADS: "1", ROLLDOWN_WORKER_THREADS: "1", ROLLDOWN_MAX_BLOCKING_THREADS: "1" },
+  ...{ MIMALLOC_PURGE_DELAY: "0", MIMALLOC_EAGER_COMMIT: "0", MIMALLOC_ARENA_EAGER_COMMIT: "0", MALLOC_ARENA_MAX: "1" },
+};
+
 /** A page that does not build is told, and the server goes on with the last one, or without. */
 async function buildPage() {
   if (!existsSync(join(root, "web"))) return;
-  const { code, signal } = await runChild(nodeToRunOn(), [join(root, "scripts", "build-page.mjs")], {});
+  const args = ["--max-semi-space-size=2", join(root, "scripts", "build-page.mjs")];
+  const { code, signal } = await runChild(nodeToRunOn(), args, { env: { ...smallBuild, ...process.env } });
   if (code === 0) return;
   if (signal && signal !== "SIGKILL") throw new Problem(endedBy(signal, "the page's build"));
   if (signal) say(endedBy(signal, "the page's build"));
@@ -66,6 +74,14 @@ async function buildPage() {
   const hasLast = existsSync(join(root, ".cache", "page", "index.html"));
   const what = hasLast ? "with the page that was built before" : "without the page (the API works all the same)";
   say(`going on ${what}; the next start builds it again`);
+}
+
+/** Only in a new checkout: whoever has a database needs none to begin with. Without it, a first start makes its own. */
+async function prepareDatabase() {
+  const program = join(root, "src", "cli", "prepare-database.ts");
+  if (existsSync(join(root, ".cache", "database")) || !existsSync(program)) return;
+  const { signal } = await runChild(nodeToRunOn(), ["--disable-warning=ExperimentalWarning", program], {});
+  if (signal && signal !== "SIGKILL") throw new Problem(endedBy(signal, "the set-up of the database"));
 }
 
 /** The packaged Node 24; on a platform without a package, this one if it is new enough. */

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Measured peaks, in MB: the page's build and a new database take the most, each at its time. */
-const firstStart = 1300;
-const laterStart = 1000;
+/** Measured peaks of all processes together, in MB, and a tenth more: the page's build takes the most. */
+const firstStart = 800;
+const laterStart = 550;
 
 /** A line that says so where there is less memory than a start takes; undefined where there is enough, or nobody knows. */
 export function tooLittleMemory({ isFirst, proc = "/proc", groups = "/sys/fs/cgroup" }) {

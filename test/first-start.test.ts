@@ -140,7 +140,7 @@ test("a start with too little memory says beforehand how much it wants", async (
   const folder = checkout();
   rmSync(join(folder, "web"), { recursive: true });
   const { err } = await start(folder, { within: ["sh", "-c", `echo $$ > ${group}/cgroup.procs && exec "$@"`, "sh"] });
-  assert.match(err, /^colloquy: Colloquy's first start needs about 1300 MB of memory.* 3\d\d MB are available/);
+  assert.match(err, /^colloquy: Colloquy's first start needs about 800 MB of memory.* 3\d\d MB are available/);
 });
 
 const nobody = { uid: 65_534, gid: 65_534 };

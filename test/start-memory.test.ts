@@ -19,9 +19,9 @@ function said({ proc, groups }: Machine, isFirst = true): unknown {
   return JSON.parse(execFileSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" }));
 }
 
-/** /proc and /sys/fs/cgroup of a machine with 1000 MB left. */
+/** /proc and /sys/fs/cgroup of a machine with 700 MB left. */
 function machine(name: string, files: Readonly<Record<string, string>>): Machine {
-  const all = { "proc/meminfo": "MemTotal: 8000000 kB\nMemAvailable:     614400 kB\nSwapFree: 409600 kB\n", ...files };
+  const all = { "proc/meminfo": "MemTotal: 8000000 kB\nMemAvailable:     512000 kB\nSwapFree: 204800 kB\n", ...files };
   for (const [file, text] of Object.entries(all)) {
     mkdirSync(dirname(join(folder, name, file)), { recursive: true });
     writeFileSync(join(folder, name, file), text);
@@ -33,10 +33,10 @@ const mb = (count: number) => `${count * 1024 * 1024}\n`;
 
 test("a start that may not have enough memory is told how much it wants; swap counts", () => {
   const plain = machine("plain", {});
-  assert.match(String(said(plain)), /^Colloquy's first start needs about 1300 MB .* 1000 MB are available/);
+  assert.match(String(said(plain)), /^Colloquy's first start needs about 800 MB .* 700 MB are available/);
   assert.equal(said(plain, false), null);
-  const small = machine("small", { "proc/meminfo": "MemAvailable: 972800 kB\n" });
-  assert.match(String(said(small, false)), /^Colloquy needs about 1000 MB .* 950 MB are available/);
+  const small = machine("small", { "proc/meminfo": "MemAvailable: 512000 kB\n" });
+  assert.match(String(said(small, false)), /^Colloquy needs about 550 MB .* 500 MB are available/);
   assert.equal(said({ proc: join(folder, "no-linux"), groups: folder }), null);
 });
 

@@ -8,6 +8,7 @@ import { migrate } from "../store/schema/migrate.ts";
 import { ensureSecret, type FileProof, proveFiles } from "../store/installation/data-folder.ts";
 import { closeDataFolder, chmodHint, fixedModesText } from "../store/installation/data-modes.ts";
 import { examineDatabase } from "../store/installation/examine-database.ts";
+import { preparedDatabase } from "../store/schema/prepared-database.ts";
 import { openDatabase, type DatabaseOptions } from "../store/driver/open.ts";
 import { ensureOwner } from "../store/people/users.ts";
 import { createCapabilityStack } from "./start/capability-stack.ts";
@@ -41,7 +42,10 @@ export function postgresOf({ database }: Config): Pick<DatabaseOptions, "url" | 
 export async function openStore(config: Config, { log, onStep, onFatal }: StoreOptions): Promise<Store> {
   await using opening = createCapabilityStack(log);
   const database = opening.add(
-    await openDatabase({ ...postgresOf(config), dataDirectory: config.data, log, ...(onStep ? { onStep } : {}) }),
+    await openDatabase({
+      ...{ ...postgresOf(config), dataDirectory: config.data, prepared: preparedDatabase, log },
+      ...(onStep ? { onStep } : {}),
+    }),
   );
   const { mended, open } = closeDataFolder(config.data, { deep: false });
   if (mended > 0) log.warn({ data: config.data }, fixedModesText(mended));

@@ -15,11 +15,11 @@ test("no function of PostgreSQL takes much memory to compile, however much is pa
     program,
     `import { openPGlite } from ${JSON.stringify(new URL("pglite.ts", import.meta.url).href)};
     const database = await openPGlite({ directory: ${JSON.stringify(join(folder, "db"))} });
-    for (let count = 0; count < 3000; count++) await database.query("select 'a' as a where 1 = " + count);
+    for (let count = 0; count < 5000; count++) await database.query("select 'a' as a where 1 = " + count);
     await database.close();`,
   );
   const told = execFileSync(process.execPath, ["--trace-wasm-compilation-times", program], { maxBuffer: 2 ** 26 });
   const took = [...told.toString().matchAll(optimized)].map(([, bytes]) => Number(bytes));
-  assert.ok(took.length > 20, `${took.length} functions were optimized`);
+  assert.ok(took.length > 5, `${took.length} functions were optimized`);
   assert.ok(Math.max(...took) < 100e6, `${Math.max(...took)} bytes for one of them`);
 });

@@ -1,17 +1,18 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ColloquyError, InvalidInput, messageOf } from "../../protocol/base/errors.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Database } from "./database.ts";
 import { takeLock } from "./lock.ts";
 import { openPGlite } from "./pglite.ts";
-import { openPostgres } from "./postgres.ts";
 import type { Deadlines } from "./statement-classes.ts";
 
 export type DatabaseOptions = {
   /** `postgres://…`; absent: PGlite in the data directory. */
   readonly url?: string;
   readonly dataDirectory: string;
+  /** Where a database lies that a new one on PGlite may begin with. Asked only if one is to be made. */
+  readonly prepared?: () => string;
   /** Connections to PostgreSQL at most, besides one for notifications and one for signs of life. */
   readonly connections?: number;
   /** How long statements on PostgreSQL may take. */
@@ -39,13 +40,18 @@ function using<Result>(folder: string, use: () => Result): Result {
  * open on PGlite, Unavailable if PostgreSQL can't be reached or is too old.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { url, dataDirectory, connections, deadlines, log, onStep } = options;
+  const { url, dataDirectory, prepared, connections, deadlines, log, onStep } = options;
   using(dataDirectory, () => mkdirSync(dataDirectory, { recursive: true, mode: 0o700 }));
-  if (url !== undefined) return openPostgres({ url, connections, deadlines, log });
+  if (url !== undefined) {
+    const { openPostgres } = await import("./postgres.ts");
+    return openPostgres({ url, connections, deadlines, log });
+  }
 
   const lock = using(dataDirectory, () => takeLock(dataDirectory));
   try {
-    const pglite = await openPGlite({ directory: join(dataDirectory, "db"), onStep });
+    const directory = join(dataDirectory, "db");
+    const begin = prepared && !existsSync(directory) ? { prepared: prepared() } : {};
+    const pglite = await openPGlite({ directory, onStep, ...begin });
     const closePGlite = pglite.close;
     const stopUpkeep = startUpkeep(pglite, log);
     return Object.assign(pglite, {

@@ -41,6 +41,8 @@ export type WorkerAnswer =
 export type WorkerData = {
   /** Where the database is, or is to be made. */
   readonly directory: string;
+  /** A database to begin with, if one is to be made: a folder, which need not be there. */
+  readonly prepared?: string;
   /** One Int32: fsyncs that reached the disk. */
   readonly syncs: SharedArrayBuffer;
 };

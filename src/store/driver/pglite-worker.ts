@@ -1,56 +1,19 @@
 import { existsSync } from "node:fs";
-import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
-import { type Extension, PGlite, messages, parse, protocol } from "@electric-sql/pglite";
-import { pg_textsearch } from "@electric-sql/pglite-pg_textsearch";
-import { vector } from "@electric-sql/pglite-pgvector";
-import { baselineParser } from "./baseline-parser.ts";
+import { type PGlite, messages, parse, protocol } from "@electric-sql/pglite";
+import { makeDatabase } from "./new-database.ts";
+import { startPGlite } from "./pglite-engine.ts";
 import type { WireError, WireValue, WorkerAnswer, WorkerData, WorkerRequest, WorkerResult } from "./pglite-protocol.ts";
-import { startParams } from "./pglite-settings.ts";
 import { makeDatabasePrivate } from "./private-files.ts";
-import { SyncedNodeFS } from "./synced-node-fs.ts";
-import { parsers } from "./values.ts";
 
 type QueryRequest = { readonly text: string; readonly values: readonly WireValue[]; readonly name?: string };
 
-const { directory, syncs } = workerData as WorkerData;
+const { directory, prepared: begin, syncs } = workerData as WorkerData;
 const counter = new Int32Array(syncs);
 const port = parentPort!;
 
 function post(answer: WorkerAnswer): void {
   port.postMessage(answer);
-}
-
-async function openPGlite(folder: string): Promise<PGlite> {
-  const extensions: Record<string, Extension> = { baselineParser, vector, pg_textsearch };
-  return PGlite.create({
-    fs: new SyncedNodeFS(folder, () => Atomics.add(counter, 0, 1)),
-    startParams: startParams(PGlite.defaultStartParams),
-    extensions,
-    parsers,
-  });
-}
-
-/** A crash while the database is being made must not leave half a one, so it gets its name when it is whole and on disk. */
-async function makeDatabase(): Promise<void> {
-  const unfinished = `${directory}.new`;
-  await rm(unfinished, { recursive: true, force: true });
-  await mkdir(unfinished, { mode: 0o700 });
-  await (await openPGlite(unfinished)).close();
-  const entries = await readdir(unfinished, { recursive: true, withFileTypes: true });
-  for (const entry of entries) await syncPath(`${entry.parentPath}/${entry.name}`);
-  await rename(unfinished, directory);
-  await syncPath(dirname(directory));
-}
-
-async function syncPath(path: string): Promise<void> {
-  const file = await open(path, "r");
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
 
 /** The names of what is prepared. */
@@ -110,10 +73,10 @@ function toWire(error: messages.DatabaseError): WireError {
 async function main(): Promise<void> {
   if (!existsSync(directory)) {
     post({ kind: "step", text: "creating the database (first start, a few seconds)" });
-    await makeDatabase();
+    makeDatabase(directory, begin);
   }
   makeDatabasePrivate(directory);
-  const pglite = await openPGlite(directory);
+  const pglite = await startPGlite(directory, () => Atomics.add(counter, 0, 1));
   pglite.onNotification((channel, payload) => post({ kind: "notification", channel, payload }));
   post({ kind: "ready" });
 

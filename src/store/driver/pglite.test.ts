@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { freshDataDirectory, temporaryFolder } from "../../../test/pglite.ts";
+import { migrate } from "../schema/migrate.ts";
 import { readHolder } from "./lock.ts";
 import { openDatabase, keepUp } from "./open.ts";
 import { openPGlite } from "./pglite.ts";
@@ -90,6 +91,34 @@ describe("PGlite", () => {
     assert.deepEqual(steps, ["creating the database (first start, a few seconds)"]);
     assert.deepEqual(await database.query("select 1 as one"), [{ one: 1 }]);
     assert.equal(existsSync(join(dataDirectory, "db.new")), false);
+  });
+
+  test("a new database begins with what is prepared, which stays as it was and lends nobody its modes", async (context) => {
+    const prepared = join(await freshDataDirectory(), "db");
+    for (const entry of readdirSync(prepared, { recursive: true, withFileTypes: true }))
+      chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
+    const dataDirectory = temporaryFolder("data");
+    const database = await openDatabase({ dataDirectory, prepared: () => prepared });
+    context.after(database.close);
+    assert.deepEqual(await migrate(database), []);
+    await database.query("insert into meta (key, value) values ('mine', 'x')");
+    await database.close();
+    for (const entry of readdirSync(join(dataDirectory, "db"), { recursive: true, withFileTypes: true }))
+      assert.equal(statSync(join(entry.parentPath, entry.name)).mode & 0o077, 0, entry.name);
+
+    const other = await openDatabase({ dataDirectory: temporaryFolder("data"), prepared: () => prepared });
+    context.after(other.close);
+    assert.deepEqual(await other.query("select from meta"), []);
+    const again = await openDatabase({ dataDirectory, prepared: () => assert.fail("it is there already") });
+    context.after(again.close);
+    assert.equal((await again.query("select from meta where key = 'mine'")).length, 1);
+  });
+
+  test("without what was to be prepared, a new database is empty", async (context) => {
+    const dataDirectory = temporaryFolder("data");
+    const database = await openDatabase({ dataDirectory, prepared: () => join(dataDirectory, "nothing") });
+    context.after(database.close);
+    assert.deepEqual(await database.query("select to_regclass('meta') as meta"), [{ meta: null }]);
   });
 
   test("a second process is refused; kill -9 frees the directory and loses nothing acknowledged", async (context) => {

@@ -11,6 +11,8 @@ import { toWireValue } from "./values.ts";
 export type PGliteOptions = {
   /** Where the database is, or is to be made. */
   readonly directory: string;
+  /** A database to begin with, if one is to be made: a folder, which need not be there. */
+  readonly prepared?: string;
   readonly onStep?: (text: string) => void;
 };
 
@@ -22,9 +24,9 @@ export type PGliteDatabase = Omit<Database, "announce" | "token"> & {
 
 type PendingQuery = { readonly resolve: (result: WorkerResult) => void; readonly reject: (error: Error) => void };
 
-export async function openPGlite({ directory, onStep }: PGliteOptions): Promise<PGliteDatabase> {
+export async function openPGlite({ directory, prepared, onStep }: PGliteOptions): Promise<PGliteDatabase> {
   const syncs = new SharedArrayBuffer(4);
-  const workerData: WorkerData = { directory, syncs };
+  const workerData: WorkerData = { directory, syncs, ...(prepared === undefined ? {} : { prepared }) };
   const worker = new Worker(new URL("./pglite-worker.ts", import.meta.url), { workerData });
 
   const answers = new Map<number, PendingQuery>();
