@@ -125,10 +125,10 @@ function packageOf(specifier) {
     .join("/");
 }
 
-/** Hold an account's id and nothing else of it that its owner could use: locks, keys, sealed things, what is being erased. */
+/** Hold an account's id and nothing else of it that its owner could use: locks, keys, sealed things, what is being erased, sums of what is told. */
 const notTold = new Set([
   ...["account_links", "erasures", "idempotency_keys", "removed_threads", "room_presence"],
-  ...["run_secrets", "signing_keys", "spending_holds", "task_calls"],
+  ...["run_secrets", "signing_keys", "spending_holds", "task_calls", "usage_rollups"],
 ]);
 
 /** Each table is written by somebody who is named, has a rule for exports, and what it holds of a person is told to them. */

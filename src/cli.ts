@@ -35,7 +35,7 @@ const help = `Colloquy: a self-hosted agent server.
       --text <text>              replace the message that started it
       --json                     print events as JSON lines
   colloquy open                  create a one-time link that lets a browser on this machine manage the server
-  colloquy doctor                check configuration, database and models   [--json]
+  colloquy doctor                check configuration, database and models   [--all] [--json]
   colloquy export <folder>       write all rows and files to a folder (with PGlite, stop the server first)
   colloquy import <folder>       load an export into an empty database and data directory
   colloquy user add <name>       create an account and print its API key   [--admin]
@@ -129,7 +129,7 @@ async function main(argv: readonly string[]): Promise<number> {
     case "open":
       return (await import("./cli/open.ts")).openPage();
     case "doctor":
-      return (await import("./cli/doctor.ts")).doctor({ json: flags.json ?? false });
+      return (await import("./cli/doctor.ts")).doctor({ json: flags.json ?? false, all: flags.all ?? false });
     case "export":
       return (await import("./cli/export-import.ts")).exportTo(rest[0]);
     case "import":

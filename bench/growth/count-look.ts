@@ -10,8 +10,11 @@ export type World = { readonly database: Database; readonly filled: Filled };
 
 export async function countLook({ database, filled }: World, { look, writes = false }: Look): Promise<ReadCounts> {
   const watched = counting(database);
-  if (!writes) await look(watched.database, filled);
-  else {
+  if (!writes) {
+    // What a server remembers since its first look is not in it.
+    await look(database, filled);
+    await look(watched.database, filled);
+  } else {
     const undone = new Error("rolled back");
     await watched.database
       .transaction(async (query) => {

@@ -1,4 +1,5 @@
 import type { Database } from "../../src/store/driver/database.ts";
+import { rollUpUsage } from "../../src/store/metering/usage-rollups.ts";
 
 /** What the looks ask for in a filled database. */
 export type Filled = {
@@ -78,6 +79,7 @@ from (select id, collection_id, document_id, to_tsvector('simple', heading || te
 export async function fill(database: Database, scale: number): Promise<Filled> {
   const { maintenance } = database;
   for (const statement of [functions, ...rows(scale).split(/(?<=;)\n/)]) await maintenance.script(statement);
+  await rollUpUsage(database);
   for (const table of [
     "users",
     "threads",
@@ -88,6 +90,7 @@ export async function fill(database: Database, scale: number): Promise<Filled> {
     "rag_chunks",
     "rag_terms",
     "rag_documents",
+    "usage_rollups",
   ])
     await maintenance.script(`vacuum analyze ${table}`);
   const [ids] = await database.query<{ [Name in keyof Filled]: string }>(

@@ -37,7 +37,7 @@ export async function openHttp(config: Config, deps: HttpDeps): Promise<OpenHttp
       ...services,
       page: loadPage(join(import.meta.dirname, "../../.cache/page")),
       health: async () => ({ version, ...healthOf(parts) }),
-      examine: () => findingsOf(parts),
+      examine: ({ all = false } = {}) => findingsOf(parts, { all }),
       server: { ...serverSettingsOf(config, access.counts), graceMs, quiet },
       log,
       version,

@@ -2,7 +2,9 @@ import { describeConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { redactedSetting } from "../config/redacted-setting.ts";
 import type { Services } from "../http/server/services.ts";
+import { messageOf } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
+import { startRollUps } from "../store/metering/usage-rollups.ts";
 import { createAuditLog } from "../store/metering/audit-log.ts";
 import { readModelHealth, readUsage } from "../store/metering/usage.ts";
 import type { Store } from "./store.ts";
@@ -22,5 +24,8 @@ export function openOverview(
       describeConfig(config).map(({ path, value, source }) => ({ path, value: redactedSetting(path, value), source })),
     audit,
   };
-  return { services: { overview }, close: audit.close };
+  const stopRollUps = startRollUps(database.maintenance, (error) =>
+    log.warn({ error: messageOf(error) }, "use was not counted"),
+  );
+  return { services: { overview }, close: () => Promise.all([stopRollUps(), audit.close()]).then(() => undefined) };
 }

@@ -27,7 +27,7 @@ export type Store = {
   readonly secret: Awaited<ReturnType<typeof ensureSecret>>;
   readonly fileProof: FileProof;
   readonly owner: Awaited<ReturnType<typeof ensureOwner>>;
-  readonly findings: () => Promise<readonly Finding[]>;
+  readonly findings: (options: { readonly all: boolean }) => Promise<readonly Finding[]>;
   readonly health: () => HealthDetails;
   readonly close: () => Promise<void>;
 };
@@ -63,7 +63,7 @@ export async function openStore(config: Config, { log, onStep, onFatal }: StoreO
   void database.failed?.then((error) => onFatal?.(error));
   return {
     ...{ database, secret, fileProof, owner },
-    findings: () => examineDatabase(database.maintenance, { dataDirectory: config.data, fileProof }),
+    findings: (options) => examineDatabase(database.maintenance, { ...options, dataDirectory: config.data, fileProof }),
     health: () => ({ database: database.label, files: fileProof }),
     close: opening.done(),
   };

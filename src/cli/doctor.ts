@@ -35,10 +35,10 @@ import { examineAllowances, examineNames, examineModels, examineSandbox, examine
  * Checks configuration, files, database and models, and says what it saw: a line each, or with `json` all at once as
  * `{ok, findings}`. Exit code 1 if something is wrong.
  */
-export async function doctor({ json }: { readonly json: boolean }): Promise<number> {
+export async function doctor({ json, all }: { readonly json: boolean; readonly all: boolean }): Promise<number> {
   const config = loadConfig();
   const findings: Finding[] = [];
-  for await (const finding of examine(config)) {
+  for await (const finding of examine(config, all)) {
     findings.push(finding);
     if (!json) console.log(lineOf(finding));
   }
@@ -56,7 +56,7 @@ function lineOf({ grade, about, text }: Finding): string {
   return `${mark} ${about.padEnd(10)} ${text}`;
 }
 
-async function* examine(config: Config): AsyncGenerator<Finding> {
+async function* examine(config: Config, all: boolean): AsyncGenerator<Finding> {
   const set = describeConfig(config).filter(({ source }) => source !== "default");
   yield { grade: "ok", about: "config", text: `${config.file ?? "no file"}; ${set.length} values set` };
   for (const { path, value, source } of set)
@@ -95,7 +95,7 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
   yield* examineAllowances(config.approval, agents.agents.list());
 
   yield* examineModels(config, choice.probes);
-  yield* examineStore(config, async function* (defined) {
+  yield* examineStore({ config, all }, async function* (defined) {
     yield modelFinding(choice);
     const models = defined.filter(({ kind }) => kind === "model").map(({ id }) => id);
     if (models.length > 0)
@@ -114,7 +114,7 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
 
 /** A running server holds an embedded database, and knows what is there, so it is asked instead. */
 async function* examineStore(
-  config: Config,
+  { config, all }: { readonly config: Config; readonly all: boolean },
   examineNamesWith: (defined: readonly DefinitionKey[]) => AsyncGenerator<Finding>,
 ): AsyncGenerator<Finding> {
   try {
@@ -123,7 +123,7 @@ async function* examineStore(
       const client = createClient(running);
       const { status, version } = await client.health();
       yield { grade: "ok", about: "server", text: `${running.url} answers: ${String(status)}, ${String(version)}` };
-      yield* await client.examine();
+      yield* await client.examine({ all });
       return;
     }
     yield* examineSandbox(config);
@@ -138,6 +138,7 @@ async function* examineStore(
       yield* examineNamesWith(await listDefined(database.query));
       const fileProof = await compareFiles(database.query, config.data);
       yield* await examineDatabase(database.maintenance, {
+        all,
         dataDirectory: config.data,
         ...(fileProof ? { fileProof } : {}),
       });

@@ -108,7 +108,8 @@ export type Client = {
   readonly uploads: UploadClient;
   readonly knowledge: KnowledgeClient;
   /** Runs the server's self-check. Admins only. */
-  examine(signal?: AbortSignal): Promise<readonly Finding[]>;
+  /** With `all` every row is read, however many there are. */
+  examine(options?: { readonly all?: boolean }, signal?: AbortSignal): Promise<readonly Finding[]>;
   /** Follows a run to its end; reconnects after connection errors. */
   follow(runId: string, options?: FollowOptions): AsyncGenerator<EventWithCursor>;
   /** Follows a thread until the signal fires; reconnects after connection errors. */
@@ -204,7 +205,7 @@ export function createClient(server: ServerAccess): Client {
     files: createFileClient(server),
     uploads: createUploadClient(server),
     knowledge: createKnowledgeClient(server),
-    examine: (signal) => list("/api/admin/doctor", signal),
+    examine: ({ all = false } = {}, signal) => list(`/api/admin/doctor${all ? "?all=true" : ""}`, signal),
     follow: (runId, options) => followEvents(server, `/api/runs/${runId}/events`, options),
     followThread: (threadId, options) => followEvents(server, `/api/threads/${threadId}/events`, options),
   };

@@ -25,7 +25,8 @@ export type OverviewClient = {
     page?: { readonly user?: string; readonly before?: string; readonly limit?: number },
     signal?: AbortSignal,
   ): Promise<readonly AuditView[]>;
-  examine(signal?: AbortSignal): Promise<readonly Finding[]>;
+  /** With `all` every row is read, however many there are. */
+  examine(options?: { readonly all?: boolean }, signal?: AbortSignal): Promise<readonly Finding[]>;
 };
 
 export function createOverviewClient(server: ServerAccess): OverviewClient {
@@ -34,6 +35,6 @@ export function createOverviewClient(server: ServerAccess): OverviewClient {
     usage: (question, signal) => list(`usage${queryOf(question)}`, signal),
     settings: (signal) => list("settings", signal),
     audit: (page = {}, signal) => list(`audit${queryOf(page)}`, signal),
-    examine: (signal) => list("doctor", signal),
+    examine: ({ all = false } = {}, signal) => list(`doctor${all ? "?all=true" : ""}`, signal),
   };
 }

@@ -1,10 +1,14 @@
 import type { UserView, KeyView, ErasureView, ResetLink, MadeKey, MadeUser } from "../protocol/people/accounts.ts";
 import type { Role } from "../protocol/base/callers.ts";
 import type { KeyInput } from "./account.ts";
-import { addressAt, ask, type ClientRequest, askJson, askList, type ServerAccess } from "./request.ts";
+import { addressAt, ask, type ClientRequest, askJson, askList, queryOf, type ServerAccess } from "./request.ts";
+
+/** The most that the server gives at once. */
+const pageLength = 500;
 
 /** Accounts and their keys; for admins only. */
 export type UserClient = {
+  /** All of them, by their names. */
   list(signal?: AbortSignal): Promise<readonly UserView[]>;
   /** The key is told this once. It may all that the account may, for 90 days, unless it is said otherwise; null: for ever. */
   add(
@@ -42,7 +46,14 @@ export function createUserClient(server: ServerAccess): UserClient {
   const answer = <Answer>(path: string, asking: ClientRequest) => askJson<Answer>(server, `/api/admin/${path}`, asking);
   const list = <Entry>(path: string, signal?: AbortSignal) => askList<Entry>(server, `/api/admin/${path}`, { signal });
   return {
-    list: (signal) => list("users", signal),
+    async list(signal) {
+      const all: UserView[] = [];
+      for (;;) {
+        const page = await list<UserView>(`users${queryOf({ limit: pageLength, after: all.at(-1)?.name })}`, signal);
+        all.push(...page);
+        if (page.length < pageLength) return all;
+      }
+    },
     add: (user, signal) => answer("users", { method: "POST", body: user, signal }),
     change: (id, change, signal) => answer(`users/${id}`, { method: "PATCH", body: change, signal }),
     reset: (id, signal) => answer(`users/${id}/reset`, { method: "POST", signal }),

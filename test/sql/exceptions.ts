@@ -10,6 +10,7 @@ export const unchecked: Readonly<Record<string, string>> = {
   "src/store/knowledge/lexical.ts createBm25Index": "`create index` returns no rows",
   "src/store/knowledge/indexes.ts createVectorIndex": "`create index` returns no rows",
   "src/store/privacy/erasures.ts beginErasure": "deletes from a list of tables; its rows are not read",
+  "src/store/metering/usage-rollups.ts count": "deletes and inserts; its rows are not read",
   "src/store/moving/export.ts countersOf": "reads columns that every sequence has",
   "src/store/moving/import.ts beginOrGoOn": "only counts its rows",
   "src/store/moving/import.ts importTable": "inserts; its rows are not read",

@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defaultLimits } from "../../src/protocol/agents/agents.ts";
 import type { Caller } from "../../src/protocol/base/callers.ts";
 import type { Query } from "../../src/protocol/agents/tools.ts";
+import { usageGroups } from "../../src/protocol/people/overview.ts";
 import { retentionNames } from "../../src/protocol/people/retention.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import type { RunDefinition } from "../../src/protocol/threads/runs.ts";
@@ -14,11 +15,14 @@ import { removeThreads } from "../../src/run/threads/remove-threads.ts";
 import { append } from "../../src/run/log/append.ts";
 import type { Database } from "../../src/store/driver/database.ts";
 import { createSearch } from "../../src/store/knowledge/search.ts";
+import { rolledKey } from "../../src/store/metering/usage-rollups.ts";
+import { readUsage } from "../../src/store/metering/usage.ts";
 import { movedTables } from "../../src/store/moving/moved-tables.ts";
 import { pagesOf } from "../../src/store/moving/table-lines.ts";
 import { eraseAccount } from "../../src/store/privacy/erasures.ts";
 import { countDue } from "../../src/store/privacy/retention.ts";
 import { pagesOfPerson, personalRows } from "../../src/store/privacy/personal-rows.ts";
+import { setMeta } from "../../src/store/schema/meta.ts";
 import { checkInvariants } from "../../src/store/schema/invariants.ts";
 
 const id = newId();
@@ -94,6 +98,15 @@ const samples: readonly ((database: Database) => Promise<unknown>)[] = [
   (database) => removeThreads({ database }, undefined, { ids: [id], still: { sql: "true", values: [] } }),
   (database) => eraseAccount(database, { id, userId: id, name: "" }),
   ({ query }) => checkInvariants(query),
+  async ({ query }) => {
+    const [from, to] = [new Date(Date.now() - 90 * 24 * 3_600_000), new Date()];
+    await setMeta(query, rolledKey, to.toISOString());
+    for (const by of usageGroups) await readUsage(query, { by, from, to });
+    await readUsage(query, { by: "model", from, to, userId: id, model: "m" });
+    await query("delete from meta where key = $1", [rolledKey]);
+    for (const by of usageGroups) await readUsage(query, { by, from, to });
+  },
+  ({ query }) => checkInvariants(query, { some: true }),
   ...[undefined, "failed" as const].flatMap((status) => [
     (database: Database) => listRuns(database, { userId: id } as Caller, { ...(status && { status }) }),
     ({ listing }: Database) =>

@@ -11,7 +11,7 @@ const grades = { trouble: "bad", note: "warn", ok: "ok" } as const;
 
 /** What the server finds about its database and its surroundings; the worst first. */
 export function Doctor() {
-  const loaded = useLoaded("doctor", overview.examine);
+  const loaded = useLoaded("doctor", (signal) => overview.examine({}, signal));
   const found = loaded.data?.toSorted((one, other) => order.indexOf(one.grade) - order.indexOf(other.grade));
   const troubles = found?.filter(({ grade }) => grade === "trouble").length ?? 0;
   return (

@@ -10,8 +10,8 @@ export type Capability = {
   readonly services?: Partial<Services>;
   /** Additional routes, after those of `all-routes.ts`. */
   readonly routes?: readonly EndpointRoute[];
-  /** Findings for `colloquy doctor`. */
-  readonly findings?: () => readonly Finding[] | Promise<readonly Finding[]>;
+  /** Findings for `colloquy doctor`; with `all` of every row. */
+  readonly findings?: (options: { readonly all: boolean }) => readonly Finding[] | Promise<readonly Finding[]>;
   /** Entries for `GET /health?verbose`. */
   readonly health?: () => HealthDetails;
   /** Stops background work and waits for it. */
@@ -54,9 +54,12 @@ export function createCapabilityStack(log: Log): CapabilityStack {
 }
 
 /** Yields the doctor findings of all parts, one part after the other. */
-export async function findingsOf(parts: readonly Capability[]): Promise<readonly Finding[]> {
+export async function findingsOf(
+  parts: readonly Capability[],
+  options: { readonly all: boolean },
+): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  for (const part of parts) findings.push(...((await part.findings?.()) ?? []));
+  for (const part of parts) findings.push(...((await part.findings?.(options)) ?? []));
   return findings;
 }
 

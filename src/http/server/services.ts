@@ -221,7 +221,7 @@ type ServerServices = {
   /** At stop: takes no more runs, and is over when those at work have come to their end or were handed over, and nobody is answered. */
   readonly drain: (graceMs: number, isAnswering: () => boolean) => Promise<void>;
   /** Runs the checks of `colloquy doctor` for the database and its surroundings. */
-  readonly examine: () => Promise<readonly Finding[]>;
+  readonly examine: (options?: { readonly all?: boolean }) => Promise<readonly Finding[]>;
   readonly server: ServerSettings;
   readonly log: Log;
   readonly version: string;

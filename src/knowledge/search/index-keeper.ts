@@ -2,7 +2,7 @@ import { messageOf } from "../../protocol/base/errors.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { findCollection } from "../../store/knowledge/collections.ts";
-import { ensureIndexes } from "../../store/knowledge/indexes.ts";
+import { type CompleteTerms, ensureIndexes } from "../../store/knowledge/indexes.ts";
 
 /** Keeps the indexes of collections as they should be, one collection at a time. */
 export type IndexKeeper = {
@@ -17,6 +17,7 @@ const roundMs = 10 * 60_000;
 export function startIndexKeeper({ database, log }: { readonly database: Database; readonly log: Log }): IndexKeeper {
   const stopping = new AbortController();
   const due = new Set<string>();
+  const complete: CompleteTerms = new Map();
   let work: Promise<void> | undefined;
 
   async function workOff(): Promise<void> {
@@ -24,10 +25,14 @@ export function startIndexKeeper({ database, log }: { readonly database: Databas
       due.delete(id);
       try {
         const collection = await findCollection(database.query, id);
-        if (!collection) continue;
+        if (!collection) {
+          complete.delete(id);
+          continue;
+        }
         const { settings, embeddingModel, dimension } = collection;
         const { language: textConfig, indexType } = settings;
-        await ensureIndexes(database, { id, textConfig, embeddingModel, dimension, indexType }, stopping.signal);
+        const indexed = { id, textConfig, embeddingModel, dimension, indexType };
+        await ensureIndexes(database, indexed, stopping.signal, complete);
       } catch (error) {
         if (stopping.signal.aborted) return;
         log.warn({ collection: id, error: messageOf(error) }, "the indexes of a collection were not made");

@@ -33,6 +33,12 @@ const batchMs = 100;
 const [fewestRows, maxRows] = [4, 2000];
 
 /**
+ * By collection: up to which chunk a walk has found the terms of all, in which language. What comes later is written together with
+ * its terms, so the next walk begins there.
+ */
+export type CompleteTerms = Map<string, { readonly config: string; readonly chunk: number }>;
+
+/**
  * Makes the indexes of a collection be what its settings and PostgreSQL's extensions want, and moves its rows into them, a few
  * at a time and with pauses: no statement takes long, and all is found meanwhile. Broken off, it goes on where it was when it
  * is called again. Several at once do no harm.
@@ -41,9 +47,10 @@ export async function ensureIndexes(
   database: Database,
   collection: IndexedCollection,
   signal: AbortSignal = new AbortController().signal,
+  complete: CompleteTerms = new Map(),
 ): Promise<void> {
   await dropOrphans(database);
-  await ensureLexical(database, collection, signal);
+  await ensureLexical(database, collection, { signal, complete });
   await ensureVectors(database, collection, signal);
 }
 
@@ -66,38 +73,32 @@ async function indexesOf(query: Query, collectionId: string): Promise<readonly I
 async function ensureLexical(
   database: Database,
   { id: collectionId, textConfig: language }: IndexedCollection,
-  signal: AbortSignal,
+  { signal, complete }: { readonly signal: AbortSignal; readonly complete: CompleteTerms },
 ): Promise<void> {
   const { query, transaction } = database;
   const textConfig = await textConfigFor(query, language);
-  if (!(await transaction((tx) => installExtension(tx, "pg_textsearch")))) {
-    await inBatches(database, signal, async (rows) => {
-      const missing = await query<{ id: number }>(
-        `select c.id from rag_chunks c left join rag_terms t on t.chunk_id = c.id and t.config = $2
-         where c.collection_id = $1 and t.chunk_id is null limit $3`,
-        [collectionId, textConfig, rows],
-      );
-      if (missing.length > 0) await insertTerms(query, ids(missing), textConfig);
-      return missing.length;
-    });
-    return;
-  }
+  if (!(await transaction((tx) => installExtension(tx, "pg_textsearch"))))
+    return ensureTerms(database, { collectionId, textConfig, signal, complete });
+  complete.delete(collectionId);
   const known = (await indexesOf(query, collectionId)).filter(({ kind }) => kind === "bm25");
   const index =
     known.findLast(({ text_config }) => text_config === textConfig)?.id ??
     (await transaction((tx) => createBm25Index(tx, collectionId, textConfig), oneMaker));
-  await inBatches(database, signal, async (rows) => {
-    // At once with their terms: in both places they would be found twice.
-    const moved = await query(
-      `with moved as (
-         update rag_chunks set lexical = $2 where id = any (array(
-           select id from rag_chunks where collection_id = $1 and lexical is distinct from $2 limit $3 for update skip locked)) returning id),
-       gone as (delete from rag_terms where chunk_id in (select id from moved))
-       select from moved`,
-      [collectionId, index, rows],
+  for (const place of await placesOfChunks(query, collectionId)) {
+    if (place === index) continue;
+    await inPages(database, signal, (after, rows) =>
+      // At once with their terms: in both places they would be found twice.
+      query<{ id: number }>(
+        `with moved as (
+           update rag_chunks set lexical = $2 where id = any (array(
+             select id from rag_chunks where collection_id = $1 and ${isIn("lexical", place)} and id > $3
+             order by lexical, id limit $4 for update skip locked)) returning id),
+         gone as (delete from rag_terms where chunk_id in (select id from moved))
+         select id from moved`,
+        [collectionId, index, after, rows],
+      ),
     );
-    return moved.length;
-  });
+  }
   for (const { id } of known) if (id !== index) await dropIndex(database, id);
 }
 
@@ -116,7 +117,12 @@ async function ensureVectors(database: Database, collection: IndexedCollection, 
     for (const { id } of known) if (id !== made?.id) await dropIndex(database, id);
     const index = made?.id ?? (await createVectorIndex(database, { collection, kind: wanted, dimension }));
     if (database.kind === "pglite") await query(keepDeadEntries);
-    await inBatches(database, signal, (rows) => moveVectors(query, { collection, dimension, index, rows }));
+    for (const place of await placesOfVectors(query, collectionId)) {
+      if (place === index) continue;
+      await inPages(database, signal, (after, rows) =>
+        moveVectors(query, { collection, dimension, index, place, after, rows }),
+      );
+    }
     await query("update rag_indexes set state = 'ready' where id = $1", [index]);
     return;
   }
@@ -166,7 +172,8 @@ async function createVectorIndex(
       [collectionId, kind, embeddingModel, dimension, lists],
     );
     const { id } = made!;
-    if (lists !== null) await moveVectors(tx, { collection, dimension, index: id, rows: lists * 8 });
+    if (lists !== null)
+      await moveVectors(tx, { collection, dimension, index: id, place: null, after: 0, rows: lists * 8 });
     const settings = lists === null ? "" : ` with (lists = ${lists})`;
     await tx(
       `create index ${indexName(id)} on rag_vectors using ${kind} ((embedding::vector(${dimension})) vector_cosine_ops)${settings}
@@ -182,28 +189,123 @@ async function moveVectors(
     collection,
     dimension,
     index,
+    place,
+    after,
     rows,
-  }: { collection: IndexedCollection; dimension: number; index: number; rows: number },
-): Promise<number> {
-  const moved = await query(
+  }: {
+    collection: IndexedCollection;
+    dimension: number;
+    index: number;
+    /** Where they are. */
+    place: Place;
+    after: number;
+    rows: number;
+  },
+): Promise<{ readonly id: number }[]> {
+  return query<{ id: number }>(
     `update rag_vectors set graph = $2 where chunk_id = any (array(
-       select chunk_id from rag_vectors where collection_id = $1 and graph is distinct from $2 and model = $3 and dimension = $4
-       limit $5 for update skip locked)) returning chunk_id`,
-    [collection.id, index, collection.embeddingModel, dimension, rows],
+       select chunk_id from rag_vectors where collection_id = $1 and ${isIn("graph", place)} and chunk_id > $6 and model = $3 and dimension = $4
+       order by graph, chunk_id limit $5 for update skip locked)) returning chunk_id as id`,
+    [collection.id, index, collection.embeddingModel, dimension, rows, after],
   );
-  return moved.length;
 }
 
-/** Runs until a batch has no rows: as many rows each as are done in a moment, and as long a pause after each. */
-async function inBatches(
+/** The number of an index, or none. */
+type Place = number | null;
+
+/** SQL condition on where rows are, each a range of an index; one condition for all other places would not be. */
+function isIn(column: "lexical" | "graph", place: Place): string {
+  return place === null ? `${column} is null` : `${column} = ${place}`;
+}
+
+async function placesOfChunks(query: Query, collectionId: string): Promise<readonly Place[]> {
+  const rows = await query<{ place: Place }>(
+    `with recursive p (place) as (
+       (select lexical from rag_chunks where collection_id = $1 order by lexical limit 1)
+       union all
+       select (select c.lexical from rag_chunks c where c.collection_id = $1 and c.lexical > p.place order by c.lexical limit 1)
+       from p where p.place is not null)
+     select place from p`,
+    [collectionId],
+  );
+  return withNone(rows);
+}
+
+async function placesOfVectors(query: Query, collectionId: string): Promise<readonly Place[]> {
+  const rows = await query<{ place: Place }>(
+    `with recursive p (place) as (
+       (select graph from rag_vectors where collection_id = $1 order by graph limit 1)
+       union all
+       select (select v.graph from rag_vectors v where v.collection_id = $1 and v.graph > p.place order by v.graph limit 1)
+       from p where p.place is not null)
+     select place from p`,
+    [collectionId],
+  );
+  return withNone(rows);
+}
+
+/** Rows without a place may be there, too. */
+function withNone(rows: readonly { readonly place: Place }[]): readonly Place[] {
+  return [null, ...rows.flatMap(({ place }) => (place === null ? [] : [place]))];
+}
+
+/**
+ * Without an index of its extension, the words of chunks are looked up in a table. Chunks are written together with their terms, so only those
+ * are without that were written in another language, or for an index that is gone.
+ */
+async function ensureTerms(
+  database: Database,
+  {
+    collectionId,
+    textConfig,
+    signal,
+    complete,
+  }: {
+    readonly collectionId: string;
+    readonly textConfig: string;
+    readonly signal: AbortSignal;
+    readonly complete: CompleteTerms;
+  },
+): Promise<void> {
+  const { query } = database;
+  const known = complete.get(collectionId);
+  const begin = known?.config === textConfig ? known.chunk : 0;
+  let [last, missed] = [begin, 0];
+  for (const place of await placesOfChunks(query, collectionId)) {
+    await inPages(database, signal, async (after, rows) => {
+      const page = await query<{ id: number; isMissing: boolean }>(
+        `select c.id, t.chunk_id is null as "isMissing" from (
+           select id from rag_chunks where collection_id = $1 and ${isIn("lexical", place)} and id > $3 order by lexical, id limit $4) c
+         left join rag_terms t on t.chunk_id = c.id and t.config = $2`,
+        [collectionId, textConfig, Math.max(begin, after), rows],
+      );
+      const missing = page.filter(({ isMissing }) => isMissing);
+      if (missing.length > 0) await insertTerms(query, ids(missing), textConfig);
+      missed += missing.length;
+      last = page.reduce((most, { id }) => Math.max(most, id), last);
+      return page;
+    });
+  }
+  // Whoever wrote meanwhile in the language of before is found by the next walk, which is then whole.
+  if (missed === 0) complete.set(collectionId, { config: textConfig, chunk: last });
+  else complete.delete(collectionId);
+}
+
+/**
+ * Pages of rows by their ids, until one is empty: as many rows each as are done in a moment, and as long a pause after each. No page
+ * reads again what those before it have read.
+ */
+async function inPages(
   { kind }: Pick<Database, "kind">,
   signal: AbortSignal,
-  batch: (rows: number) => Promise<number>,
+  page: (after: number, rows: number) => Promise<readonly { readonly id: number }[]>,
 ): Promise<void> {
-  for (let rows = 20; ;) {
+  for (let [after, rows] = [0, 20]; ;) {
     signal.throwIfAborted();
     const begun = performance.now();
-    if ((await batch(rows)) === 0) return;
+    const read = await page(after, rows);
+    if (read.length === 0) return;
+    after = read.reduce((most, { id }) => Math.max(most, id), after);
     const took = performance.now() - begun;
     rows = Math.round(Math.min(maxRows, Math.max(fewestRows, rows * Math.min(2, Math.max(0.5, batchMs / took)))));
     // On PGlite all wait for one connection.

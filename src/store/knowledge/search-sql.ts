@@ -1,3 +1,4 @@
+import { frequentWordsCtes } from "./frequent-words.ts";
 import { indexName, searchedText } from "./lexical.ts";
 
 /** Highest rank of a side that takes part in the fusion. */
@@ -19,6 +20,8 @@ export type LexicalPart =
       readonly kind: "terms";
       readonly collectionId: string;
       readonly textConfig: string;
+      /** So large that frequent words are not looked up in all of it. */
+      readonly isLarge?: boolean;
       readonly scanned?: ScannedPart | undefined;
     };
 
@@ -147,11 +150,16 @@ function bm25Part({ collectionId, index }: LexicalPart & { kind: "bm25" }, parts
  * term in a tsvector without unpacking all of it: for n places of one term it is the sum of 1/1² … 1/n², times a constant.
  */
 function termsCtes(part: LexicalPart & { kind: "terms" }, at: number, parts: StatementParts): string[] {
-  const { collectionId, textConfig, scanned } = part;
+  const { collectionId, textConfig, isLarge = false, scanned } = part;
+  // In the very words of the index, which has the collection among the words.
+  const found = (query: string) =>
+    `t.collection_id = '${collectionId}' and (array_to_tsvector(array['@' || right(t.collection_id::text, 12)]) || t.terms)
+         @@ ('''@${collectionId.slice(-12)}'''::tsquery && ${query})`;
+  const hitColumns = `t.chunk_id, t.document_id, t.length, a.lexeme, a.times,
+         width_bucket(ts_rank('{1,1,1,1}', t.terms, a.query)::float8, array[${countBounds.join(",")}]::float8[]) as count`;
   // While some are scanned, terms of another language are not what is asked for.
-  const stored = `select t.chunk_id, t.document_id, t.length, a.lexeme, a.times,
-         width_bucket(ts_rank('{1,1,1,1}', t.terms, a.query)::float8, array[${countBounds.join(",")}]::float8[]) as count
-       from asked_${at} a join rag_terms t on t.collection_id = '${collectionId}' and t.terms @@ a.query${scanned ? ` and t.config = '${textConfig}'` : ""}`;
+  const stored = `select ${hitColumns}
+       from asked_${at} a join rag_terms t on ${found("a.query")}${scanned ? ` and t.config = '${textConfig}'` : ""}`;
   const totals = scanned
     ? `greatest(count(*) + ${scanned.chunks}::float8, ${scanned.all}::float8) as chunks,
          greatest((coalesce(sum(length), 0) + ${scanned.length}::float8) / greatest(count(*) + ${scanned.chunks}::float8, 1), 1) as length`
@@ -165,13 +173,21 @@ function termsCtes(part: LexicalPart & { kind: "terms" }, at: number, parts: Sta
        select lexeme, cardinality(positions) as times,
          ('''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''')::tsquery as query
        from unnest(to_tsvector('${textConfig}', ${parts.text}::text)))`,
-    `totals_${at} as materialized (
+    ...(isLarge && !scanned
+      ? frequentWordsCtes({
+          ...{ collectionId, at, candidates: candidatesOfSide, found, hitColumns },
+          within: within(parts, "t.document_id", "t.chunk_id"),
+        })
+      : [
+          `totals_${at} as materialized (
        select ${totals} from rag_terms where collection_id = '${collectionId}'${scanned ? ` and config = '${textConfig}'` : ""})`,
-    `stored_${at} as materialized (${stored})`,
-    `hits_${at} as (select * from stored_${at}${scanned ? ` union all ${scannedHits(part, scanned, { at, parts })}` : ""})`,
+          `stored_${at} as materialized (${stored})`,
+          `hits_${at} as (select * from stored_${at}${scanned ? ` union all ${scannedHits(part, scanned, { at, parts })}` : ""})`,
+          `frequencies_${at} as (${frequencies})`,
+        ]),
     `weights_${at} as materialized (
        select lexeme, ln(1 + greatest(max(chunks) - sum(chunks_with) + 0.5, 0) / (sum(chunks_with) + 0.5)) as weight
-       from (${frequencies}) f, totals_${at} group by lexeme)`,
+       from frequencies_${at} f, totals_${at} group by lexeme)`,
     `terms_${at} (id, score) as materialized (
        select h.chunk_id, sum(h.times * w.weight * h.count * ${saturation + 1}
          / (h.count + ${saturation} * (${1 - lengthShare} + ${lengthShare} * h.length / totals.length)))::float8

@@ -4,6 +4,7 @@ import type { RetrievalMode } from "../../protocol/knowledge/chunks.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
 import type { Database } from "../driver/database.ts";
 import { floatArray } from "./float-array.ts";
+import { fewestForSample } from "./frequent-words.ts";
 import { type SearchExtension } from "./search-extensions.ts";
 import { type SearchFilters, whereChunks, whereDocuments } from "./filters.ts";
 import {
@@ -242,6 +243,8 @@ type SearchCapabilities = {
   readonly indexes: readonly SearchIndexRow[];
   /** Collections with chunks whose words are in no BM25 index. */
   readonly withTerms: readonly string[];
+  /** Those with so many that frequent words are not looked up in all of them. */
+  readonly large: readonly string[];
   /** Collections with chunks in no BM25 index; they may be in `rag_terms`. */
   readonly outside: readonly UnindexedCollection[];
   /** Documents are being written, or were a moment ago: some chunks may be of another revision than theirs. */
@@ -257,6 +260,7 @@ async function whatIsInstalled(
     configs: string[];
     indexes: SearchIndexRow[] | null;
     withTerms: string[];
+    large: string[];
     outside: UnindexedCollection[];
     hasUnfound: boolean;
   }>(
@@ -266,6 +270,8 @@ async function whatIsInstalled(
          'lists', lists) order by id) from rag_indexes where collection_id = any ($1::uuid[])) as indexes,
        (select coalesce(array_agg(id::text), '{}') from unnest($1::uuid[]) id
         where exists (select from rag_terms where collection_id = id)) as "withTerms",
+       (select coalesce(array_agg(id::text), '{}') from unnest($1::uuid[]) id
+        where exists (select from rag_terms where collection_id = id offset ${fewestForSample})) as large,
        (select coalesce(json_agg(o), '[]') from (${outsideOfIndexes("$1")}) o) as outside,
        exists (select from rag_documents where collection_id = any ($1::uuid[])
          and (status in ('queued', 'working') or updated_at > now() - interval '1 minute')) as "hasUnfound"`,
@@ -279,7 +285,7 @@ async function whatIsInstalled(
 function lexicalParts(
   collections: readonly SearchedCollection[],
   {
-    installed: { configs, indexes, withTerms },
+    installed: { configs, indexes, withTerms, large },
     unindexed,
     parameter,
   }: {
@@ -295,7 +301,10 @@ function lexicalParts(
     if (own.length > 0 && !withTerms.includes(collectionId) && !scan) return inIndexes;
     const config = configs.has(textConfig) ? textConfig : "simple";
     const scanned = scan && scannedPart(scan, parameter);
-    return [...inIndexes, { kind: "terms", collectionId, textConfig: config, scanned }];
+    return [
+      ...inIndexes,
+      { kind: "terms", collectionId, textConfig: config, isLarge: large.includes(collectionId), scanned },
+    ];
   });
 }
 

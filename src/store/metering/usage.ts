@@ -1,5 +1,6 @@
 import type { UsageGroup, UsageView } from "../../protocol/people/overview.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
+import { callTotals, dayOf, hourOf, isFault, rolledTo, stepFactor } from "./usage-rollups.ts";
 
 export type UsageFilter = {
   readonly from: Date;
@@ -11,9 +12,6 @@ export type UsageFilter = {
   readonly model?: string | undefined;
 };
 
-/** SQL condition: the request failed by a fault of the model. Aborted ones say nothing about it. */
-const isFault = (error: string) => `${error} not like 'model\\_aborted%'`;
-
 const most = 1000;
 const keys: Readonly<Record<UsageGroup, string>> = {
   user: "coalesce(u.name, '')",
@@ -23,8 +21,29 @@ const keys: Readonly<Record<UsageGroup, string>> = {
   hour: `to_char(date_trunc('hour', c.started_at at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:00"Z"')`,
 };
 
-/** From the call log, which goes back 90 days. By time in its order, else the most requests first. */
-export function readUsage(query: Query, { from, to, by, userId, model }: UsageFilter): Promise<readonly UsageView[]> {
+/**
+ * From what the call log came to in each hour and day that is over, and from the log itself for the rest; it goes back 90 days. By
+ * time in its order, else the most requests first.
+ */
+export async function readUsage(query: Query, filter: UsageFilter): Promise<readonly UsageView[]> {
+  const rolled = await rolledTo(query);
+  const parts = rolled && partsOf(filter, rolled);
+  if (!parts) return readFromLog(query, filter);
+  const totals = [...(await readRollups(query, filter, parts)), ...(await readRest(query, filter, parts.rest))];
+  const usages = [...mergedByKey(totals)].map(([key, found]) => usageOf(key, found, filter.by));
+  return usages.sort(filter.by === "day" || filter.by === "hour" ? byKey : byRequests).slice(0, most);
+}
+
+function byKey(a: UsageView, b: UsageView): number {
+  return a.key < b.key ? -1 : 1;
+}
+
+function byRequests(a: UsageView, b: UsageView): number {
+  return b.requests - a.requests || byKey(a, b);
+}
+
+/** Not rounded, so for a time of which nothing is counted yet. */
+function readFromLog(query: Query, { from, to, by, userId, model }: UsageFilter): Promise<readonly UsageView[]> {
   const key = keys[by];
   return query<UsageView>(
     `select ${key} as key, count(*)::integer as requests, count(*) filter (where ${isFault("c.error")})::integer as errors,
@@ -43,6 +62,135 @@ export function readUsage(query: Query, { from, to, by, userId, model }: UsageFi
   );
 }
 
+type Span = readonly [from: number, to: number];
+
+/** Which days and hours are read as they were counted, and what is left, which the log tells. */
+type UsageParts = { readonly days: Span; readonly hours: readonly Span[]; readonly rest: readonly Span[] };
+
+/** Undefined: nothing of it was counted. Of one account, and by account, days alone are. */
+function partsOf({ from, to, by, userId }: UsageFilter, rolled: Date): UsageParts | undefined {
+  const [start, end, counted] = [from.getTime(), to.getTime(), rolled.getTime()];
+  const ofUsers = userId !== undefined || by === "user";
+  if (ofUsers && by === "hour") return undefined;
+  const days: Span = by === "hour" ? [start, start] : [-dayOf(-start), dayOf(Math.min(end, counted))];
+  const hours: Span = [-hourOf(-start), hourOf(Math.min(end, counted))];
+  const hasDays = days[0] < days[1];
+  if (ofUsers) return hasDays ? { days, hours: [], rest: besides([start, end], days) } : undefined;
+  if (hours[0] >= hours[1]) return undefined;
+  const rest = besides([start, end], hours);
+  return hasDays ? { days, hours: besides(hours, days), rest } : { days: [start, start], hours: [hours], rest };
+}
+
+function besides([from, to]: Span, [first, last]: Span): readonly Span[] {
+  return [[from, first] as const, [last, to] as const].filter(([a, b]) => a < b);
+}
+
+type UsageTotals = {
+  readonly key: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost: number;
+  readonly runs: number;
+  readonly model_runs: number;
+  /** How many requests took how long, by the numbers of their steps. */
+  readonly first_parts: Readonly<Record<string, number>>;
+  readonly totals: Readonly<Record<string, number>>;
+};
+
+const rolledKeys: Readonly<Record<UsageGroup, string>> = {
+  user: "coalesce((select name from users where id = c.user_id), '')",
+  model: "c.model",
+  agent: "c.agent",
+  day: keys.day.replace("started_at", "starts_at"),
+  hour: keys.hour.replace("started_at", "starts_at"),
+};
+
+function readRollups(
+  query: Query,
+  { by, userId, model }: UsageFilter,
+  { days, hours }: UsageParts,
+): Promise<readonly UsageTotals[]> {
+  const ofUser = userId !== undefined || by === "user";
+  const columns = `${rolledKeys[by]} as key, requests, errors, input_tokens, output_tokens, cost, runs, model_runs, first_parts, totals`;
+  // Those of all models together are fewer.
+  const ofModel = by === "model" || by === "agent" || model !== undefined ? "model <> ''" : "model = ''";
+  const rows = (span: string, times: string) =>
+    `select ${columns} from usage_rollups c where span = '${span}' and of_user = ${ofUser} and ${times}
+       and ($1::uuid is null or user_id = $1) and ${ofModel} and ($2::text is null or model = $2)`;
+  return query<UsageTotals>(
+    `${rows("day", "starts_at >= $3 and starts_at < $4")} union all ${rows("hour", "(starts_at >= $5 and starts_at < $6 or starts_at >= $7 and starts_at < $8)")}`,
+    [userId ?? null, model ?? null, ...timesOf([days]), ...timesOf(hours, 2)],
+  );
+}
+
+/** What the log has of the times that were not counted; two of them at most. */
+function readRest(
+  query: Query,
+  { by, userId, model }: UsageFilter,
+  rest: readonly Span[],
+): Promise<readonly UsageTotals[]> {
+  const from = `${by === "user" ? "left join users u on u.id = c.user_id" : ""} ${by === "agent" ? "left join runs r on r.id = c.run_id" : ""}`;
+  const where = `(c.started_at >= $3 and c.started_at < $4 or c.started_at >= $5 and c.started_at < $6)
+    and ($1::uuid is null or c.user_id = $1) and ($2::text is null or c.model = $2)`;
+  return query<UsageTotals>(callTotals({ key: keys[by], from, where }), [
+    userId ?? null,
+    model ?? null,
+    ...timesOf(rest, 2),
+  ]);
+}
+
+/** Two parameters for each; those that there are not are empty. */
+function timesOf(spans: readonly Span[], count = 1): readonly Date[] {
+  const none: Span = [0, 0];
+  return Array.from({ length: count }, (_, at) => spans[at] ?? none).flatMap((span) =>
+    span.map((time) => new Date(time)),
+  );
+}
+
+function mergedByKey(totals: readonly UsageTotals[]): ReadonlyMap<string, readonly UsageTotals[]> {
+  return Map.groupBy(totals, ({ key }) => key);
+}
+
+function usageOf(key: string, found: readonly UsageTotals[], by: UsageGroup): UsageView {
+  const sum = (of: (totals: UsageTotals) => number) => found.reduce((all, totals) => all + of(totals), 0);
+  const firstParts = merged(found.map(({ first_parts }) => first_parts));
+  const totals = merged(found.map((each) => each.totals));
+  return {
+    key,
+    requests: sum(({ requests }) => requests),
+    errors: sum(({ errors }) => errors),
+    inputTokens: sum(({ input_tokens }) => input_tokens),
+    outputTokens: sum(({ output_tokens }) => output_tokens),
+    cost: sum(({ cost }) => cost),
+    runs: sum(({ runs, model_runs }) => (by === "model" ? model_runs : runs)),
+    firstPartP50: percentile(firstParts, 0.5),
+    firstPartP95: percentile(firstParts, 0.95),
+    totalP50: percentile(totals, 0.5),
+    totalP95: percentile(totals, 0.95),
+  };
+}
+
+function merged(histograms: readonly Readonly<Record<string, number>>[]): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const histogram of histograms)
+    for (const [step, count] of Object.entries(histogram))
+      counts.set(Number(step), (counts.get(Number(step)) ?? 0) + count);
+  return counts;
+}
+
+/** In the middle of its step, so by two and a half percent wrong at most. */
+function percentile(counts: ReadonlyMap<number, number>, part: number): number | null {
+  const steps = [...counts].sort(([a], [b]) => a - b);
+  let left = part * steps.reduce((sum, [, count]) => sum + count, 0);
+  for (const [step, count] of steps) {
+    left -= count;
+    if (left <= 0) return stepFactor ** (step + 0.5);
+  }
+  return null;
+}
+
 export type ModelHealth = {
   readonly model: string;
   readonly lastUsedAt: Date;
@@ -53,17 +201,28 @@ export type ModelHealth = {
   readonly errors: number;
 };
 
-/** How the models did that were asked within a week. What the newest error said is looked up: to sort them all is slow. */
-export function readModelHealth(query: Query): Promise<readonly ModelHealth[]> {
+/**
+ * How the models did that were asked within a week, from the hours that were counted and the log of those that were not. What the
+ * newest error said is looked up: to sort them all is slow.
+ */
+export async function readModelHealth(query: Query): Promise<readonly ModelHealth[]> {
+  const rolled = await rolledTo(query);
   return query<ModelHealth>(
     `with seen as (
-       select model, max(started_at) as last_used, max(started_at) filter (where ${isFault("error")}) as last_error,
-         count(*) filter (where started_at > now() - interval '1 day')::integer as requests,
-         count(*) filter (where started_at > now() - interval '1 day' and ${isFault("error")})::integer as errors
-       from model_calls where started_at > now() - interval '7 days' group by model)
+       select model, max(last_at) as last_used, max(last_error_at) as last_error,
+         coalesce(sum(requests) filter (where at > now() - interval '1 day'), 0)::integer as requests,
+         coalesce(sum(errors) filter (where at > now() - interval '1 day'), 0)::integer as errors
+       from (
+         select model, starts_at as at, last_at, last_error_at, requests, errors from usage_rollups
+         where span = 'hour' and not of_user and model <> '' and starts_at > now() - interval '7 days' and starts_at < $1::timestamptz
+         union all
+         select model, started_at, started_at, case when ${isFault("error")} then started_at end, 1, (${isFault("error")})::integer
+         from model_calls where started_at > now() - interval '7 days' and started_at >= coalesce($1, '-infinity')
+       ) calls group by model)
      select model, last_used as "lastUsedAt", last_error as "lastErrorAt", requests, errors,
        (select error from model_calls c where c.started_at = seen.last_error and c.model = seen.model and ${isFault("c.error")}
         order by c.id desc limit 1) as "lastError"
      from seen order by model`,
+    [rolled ?? null],
   );
 }

@@ -1,3 +1,5 @@
+import { rolledKey } from "../metering/usage-rollups.ts";
+
 /** Rule for how an export treats one of our tables. */
 export type TableRule =
   | {
@@ -22,7 +24,7 @@ export const importKey = "import";
  */
 export const tableRules: readonly TableRule[] = [
   { table: "migrations", rows: "none", why: "the target has its own, and they must be the same" },
-  { table: "meta", rows: "all", key: ["key"], only: `key not in ('${markerKey}', '${importKey}')` },
+  { table: "meta", rows: "all", key: ["key"], only: `key not in ('${markerKey}', '${importKey}', '${rolledKey}')` },
   { table: "users", rows: "all", key: ["id"] },
   { table: "api_keys", rows: "all", key: ["id"] },
   { table: "identities", rows: "all", key: ["issuer", "subject"] },
@@ -61,6 +63,7 @@ export const tableRules: readonly TableRule[] = [
   { table: "schedules", rows: "all", key: ["id"] },
   { table: "removed_threads", rows: "all", key: ["thread_id"] },
   { table: "model_calls", rows: "all", key: ["id"] },
+  { table: "usage_rollups", rows: "none", why: "counted anew from the log of calls" },
   { table: "tasks", rows: "all", key: ["id"] },
   { table: "task_calls", rows: "all", key: ["user_id", "key"] },
   { table: "web_sessions", rows: "none", why: "logins belong to an installation: people log in again" },

@@ -15,7 +15,7 @@ import {
 } from "./api-keys.ts";
 import type { Database } from "../driver/database.ts";
 import { addMember, groupsOf, listGroups, listMembers, removeGroup, removeMember, saveGroup } from "./groups.ts";
-import { changeUser, createUser, existingUser, listUsers, type User, type UserChange } from "./users.ts";
+import { changeUser, createUser, existingUser, listUsers, type User, type UserChange, type UserPage } from "./users.ts";
 import { endWebSessions } from "./web-sessions.ts";
 
 const dayMs = 24 * 60 * 60_000;
@@ -27,7 +27,7 @@ const maxKeysOfUser = 100;
  * are created.
  */
 export type UserAdmin = {
-  list(): Promise<readonly User[]>;
+  list(page: UserPage): Promise<readonly User[]>;
   /** Throws NotFound. */
   roleOf(userId: string): Promise<Role>;
   /** Role of the key's owner. Throws NotFound. */
@@ -77,7 +77,7 @@ export function createUserAdmin(
     }
   };
   return {
-    list: () => listUsers(query),
+    list: (page) => listUsers(query, page),
     roleOf: async (userId) => (await existingUser(query, userId)).role,
     roleOfKey: (keyId) => roleOfKey(query, keyId),
     add: (input, key) =>

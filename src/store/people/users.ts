@@ -115,8 +115,11 @@ export async function findUserByName(query: Query, name: string): Promise<User |
   return (await query<User>(`select ${userColumns} from users where name = $1`, [name]))[0];
 }
 
-export async function listUsers(query: Query): Promise<readonly User[]> {
-  return query<User>(`select ${userColumns} from users order by name`);
+/** A page in the order of names, after one of them. */
+export type UserPage = { readonly after?: string | undefined; readonly limit?: number | undefined };
+
+export async function listUsers(query: Query, { after = "", limit = 500 }: UserPage = {}): Promise<readonly User[]> {
+  return query<User>(`select ${userColumns} from users where name > $1 order by name limit $2`, [after, limit]);
 }
 
 /** Throws NotFound. */

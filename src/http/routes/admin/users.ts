@@ -12,15 +12,19 @@ import { addKeyBody, addUserBody, expiryDate, keyView } from "../../shapes/accou
 import { checkScopes } from "../../requests/known-words.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { authorizeAccountAdmin } from "../../server/entry.ts";
-import { idParams, listOf } from "../../shapes/schemas.ts";
+import { idParams, listOf, pageQuery } from "../../shapes/schemas.ts";
 
 export const listUsers = endpoint({
   needs: "admin:users",
   tag: "admin",
-  summary: "List the accounts",
+  summary: "List the accounts by their names",
+  query: z.object({
+    after: z.string().max(200).optional().describe("The last name of the page before"),
+    ...pageQuery,
+  }),
   answers: { 200: listOf(userSchema) },
-  async handle({ services }) {
-    return { data: (await services.users.list()).map(view) };
+  async handle({ query, services }) {
+    return { data: (await services.users.list(query)).map(view) };
   },
 });
 

@@ -25,14 +25,45 @@ export const growth: Migration = {
     create index runs_failed_of_user on runs (user_id, status, id) where status in ('failed', 'cancelled');
     create index runs_failed on runs (status, id) where status in ('failed', 'cancelled');
 
-    -- With whose they are among the words: what others wrote is not read.
+    -- With whose they are among the words: those of others are not read.
     drop index items_words;
     create index items_words on items using gin ((array_to_tsvector(array['@' || right(user_id::text, 12)])
       || to_tsvector('simple'::regconfig, left(message_text(body), 50000)))) where kind = 'message';
 
+    drop index rag_terms_by_term;
+    create index rag_terms_by_term on rag_terms using gin ((array_to_tsvector(array['@' || right(collection_id::text, 12)]) || terms));
+    drop index rag_terms_by_collection;
+    create index rag_terms_by_collection on rag_terms (collection_id, chunk_id) include (length);
     drop index rag_chunks_by_collection;
     create index rag_chunks_by_collection on rag_chunks (collection_id, lexical, id);
     drop index rag_vectors_by_collection;
     create index rag_vectors_by_collection on rag_vectors (collection_id, graph, chunk_id);
+
+    -- What the call log comes to in an hour, and in a day for each account, too, so that nobody reads the log for it. Without a
+    -- 'model': of all. 'runs': those that began there, 'model_runs': those that first asked this model there. 'first_parts', 'totals':
+    -- how many requests took how long, by steps of five percent. Those of an account that is erased stay, without it, as its rows of
+    -- the log do.
+    create table usage_rollups (
+      id uuid primary key default gen_random_uuid(),
+      span text not null check (span in ('hour', 'day')),
+      starts_at timestamptz not null,
+      of_user boolean not null,
+      user_id uuid references users on delete set null,
+      model text not null,
+      agent text not null,
+      requests bigint not null,
+      errors bigint not null,
+      input_tokens bigint not null,
+      output_tokens bigint not null,
+      cost double precision not null,
+      runs bigint not null,
+      model_runs bigint not null,
+      first_parts jsonb not null,
+      totals jsonb not null,
+      last_at timestamptz not null,
+      last_error_at timestamptz
+    );
+    create index usage_rollups_by_time on usage_rollups (span, of_user, starts_at);
+    create index usage_rollups_by_user on usage_rollups (user_id, starts_at) where user_id is not null;
   `,
 };
