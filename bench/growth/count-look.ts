@@ -3,8 +3,8 @@ import type { Filled } from "./fill.ts";
 import type { Look } from "./looks.ts";
 import { counting, type ReadCounts } from "./read-counts.ts";
 
-/** What a look may read for each row that it gives, and besides: a few places of the catalogue, one row of several tables. */
-const [rowsPerRow, buffersPerRow, rowsBeside, buffersBeside] = [50, 20, 50, 150];
+/** What a look may read for each row that it gives, and besides: a table of few pages, which is read whole, one row of several tables. */
+const [rowsPerRow, buffersPerRow, rowsBeside, buffersBeside] = [50, 20, 250, 150];
 
 export type World = { readonly database: Database; readonly filled: Filled };
 

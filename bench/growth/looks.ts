@@ -138,7 +138,7 @@ const questions = [
 ].map(({ name, text }): Look => ({
   name,
   ratio: 3,
-  most: 20_000,
+  most: 30_000,
   look: (database, filled) => {
     const { collectionId } = filled;
     const collections = [{ id: collectionId, textConfig: "simple", embeddingModel: "none" }];

@@ -32,12 +32,14 @@ async function list({ database }: Runtime, filter: AdminRunQuery): Promise<Admin
   const asked = `${hasStatus(status)} and ${isTheirs} and ($1::text is null or r.wait_reason = $1) and ($2::text is null or r.agent = $2)
        and ($3::uuid is null or r.thread_id = $3) and r.id < coalesce($4, ${lastId}) and ($6 is false or r.parent_run is null)`;
   const rows = await database.listing.query<AdminRow>(
-    `select ${adminColumns} from (
+    `with page as materialized (
        (select ${runColumns}, node, wait_until, cancel_asked, job_id from runs r where ${asked} order by r.id desc limit $5)
        union all
        (select * from (select ${pendingColumns}, null::text as node, null::timestamptz as wait_until, false as cancel_asked,
           null::uuid as job_id from pending) r where ${asked} order by r.id desc limit $5)
-       order by id desc limit $5) r cross join lateral (select name from users where id = r.user_id limit 1) u order by r.id desc`,
+       order by id desc limit $5)
+     select ${adminColumns} from page r join (select id, name from users where id = any (array(select user_id from page))) u on u.id = r.user_id
+     order by r.id desc`,
     [
       ...[waitReason ?? null, agent ?? null, threadId ?? null, before ?? null, limit, isRoot],
       ...(user === undefined ? [] : [user, isId(user) ? user : null]),

@@ -100,7 +100,7 @@ type UsageTotals = {
 };
 
 const rolledKeys: Readonly<Record<UsageGroup, string>> = {
-  user: "coalesce((select name from users where id = c.user_id), '')",
+  user: keys.user,
   model: "c.model",
   agent: "c.agent",
   day: keys.day.replace("started_at", "starts_at"),
@@ -117,7 +117,7 @@ function readRollups(
   // Those of all models together are fewer.
   const ofModel = by === "model" || by === "agent" || model !== undefined ? "model <> ''" : "model = ''";
   const rows = (span: string, times: string) =>
-    `select ${columns} from usage_rollups c where span = '${span}' and of_user = ${ofUser} and ${times}
+    `select ${columns} from usage_rollups c ${by === "user" ? "left join users u on u.id = c.user_id" : ""} where span = '${span}' and of_user = ${ofUser} and ${times}
        and ($1::uuid is null or user_id = $1) and ${ofModel} and ($2::text is null or model = $2)`;
   return query<UsageTotals>(
     `${rows("day", "starts_at >= $3 and starts_at < $4")} union all ${rows("hour", "(starts_at >= $5 and starts_at < $6 or starts_at >= $7 and starts_at < $8)")}`,
