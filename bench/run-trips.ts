@@ -2,8 +2,7 @@ import type { Database } from "../src/store/driver/database.ts";
 import type { TestRuns } from "../test/runs.ts";
 
 /** What a node sends by the clock, whether or not there is a run. */
-const byTheClock =
-  /^select 1 from pgboss\.job where|with held as|pg_notify|into deltas|pgboss\.(queue|version|warning|schedule|bam)/i;
+const byTheClock = /into nodes|with held as|pg_notify|into deltas|pgboss\.(queue|version|warning|schedule|bam)/i;
 
 /** Round trips of one run that answers this message, from its start until nobody works on it. */
 export async function tripsOf(service: TestRuns, database: Database, message: string): Promise<number> {

@@ -10,7 +10,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { silentLog } from "../src/protocol/base/log.ts";
-import { createEngine } from "../src/run/engine/engine.ts";
+import { createTimetable } from "../src/run/engine/timetable.ts";
 import { openDatabase } from "../src/store/driver/open.ts";
 import { migrate } from "../src/store/schema/migrate.ts";
 import { type Mutant, mutantsOf, root } from "./mutants.ts";
@@ -131,8 +131,8 @@ async function startPostgres() {
 async function makeTables(url: string): Promise<void> {
   const database = await openDatabase({ url, dataDirectory: folder });
   await migrate(database);
-  const engine = await createEngine({ database, perUser: 1, perNode: 1, log: silentLog });
-  await engine.stop();
+  const timetable = await createTimetable({ database, log: silentLog });
+  await timetable.stop();
   await database.close();
 }
 

@@ -25,9 +25,7 @@ export async function finishFixedRun(database: Database, story: Story, outside: 
        where run_id = runs.id and body ->> 'type' in ('run-end', 'run-resume') order by seq desc limit 1), false)`,
   );
   // What a node does when it misses the dead one's heartbeat, ten seconds later.
-  await database.query(
-    "update pgboss.job set state = 'retry', start_after = now() where state = 'active' and name = 'runs'",
-  );
+  await database.query("update runs set status = 'queued' where status = 'running' and parent_run is null");
   const service = await startFixedRuns(database, outside);
   const runId = await stories[story](service);
   await service.stop(0);

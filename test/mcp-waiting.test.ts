@@ -71,7 +71,7 @@ anyRunDatabase((suite) => {
     const [row] = await suite
       .database()
       .query<{ definition: { awaited?: unknown; tools: { name: string }[] } }>(
-        "select definition from runs where id = $1",
+        "select body as definition from run_definitions d join runs r on r.definition_hash = d.hash where r.id = $1",
         [started.runId],
       );
     assert.equal(row!.definition.awaited, undefined);

@@ -92,8 +92,8 @@ async function ask(model: string, content: string): Promise<{ response: Response
 }
 
 const treeOf = (runId: string) =>
-  server.database.query<{ agent: string; status: string; job: boolean }>(
-    "select agent, status, job_id is not null as job from runs where root_run = $1 order by id",
+  server.database.query<{ agent: string; status: string; root: boolean }>(
+    "select agent, status, parent_run is null as root from runs where root_run = $1 order by id",
     [runId],
   );
 
@@ -102,9 +102,9 @@ test("an agent whose model is an agent of this server does not wait for itself",
   assert.equal(text, "heard hello");
   const runId = response.headers.get("x-colloquy-run")!;
   assert.deepEqual(await treeOf(runId), [
-    { agent: "outermost", status: "done", job: true },
-    { agent: "outer", status: "done", job: false },
-    { agent: "assistant", status: "done", job: false },
+    { agent: "outermost", status: "done", root: true },
+    { agent: "outer", status: "done", root: false },
+    { agent: "assistant", status: "done", root: false },
   ]);
   const [budget] = await server.database.query<{ steps: number }>("select steps from budgets where root_run = $1", [
     runId,
@@ -131,7 +131,7 @@ test("a header that was not signed here, or by a run that has moved on, opens no
   assert.equal(answer.status, 200);
   const run = answer.headers.get("x-colloquy-run")!;
   await answer.text();
-  assert.equal((await treeOf(run))[0]!.job, true, "an ordinary run");
+  assert.equal((await treeOf(run))[0]!.root, true, "an ordinary run");
   for (const odd of ["", ".", "a.b.c", "é"]) assert.equal((await send(encodeURIComponent(odd))).status, 200);
   const stale = await send(front.headers.find((header) => header !== undefined)!);
   assert.equal(stale.status, 409);

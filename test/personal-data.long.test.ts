@@ -225,8 +225,8 @@ function suite(databases: TestDatabases): void {
     // A run of hers in a thread of somebody else, as in a room, which wrote something.
     const written = newId();
     await query()(
-      `insert into runs (id, thread_id, user_id, agent, status, root_run, definition, definition_hash, caller, ended_at)
-       select $1, thread_id, $2, agent, status, $1, definition, definition_hash, caller || '{"name": "eve"}', ended_at
+      `insert into runs (id, thread_id, user_id, agent, status, root_run, definition_hash, caller, ended_at)
+       select $1, thread_id, $2, agent, status, $1, definition_hash, caller || '{"name": "eve"}', ended_at
        from runs where id = $3`,
       [written, eve.id, run.id],
     );

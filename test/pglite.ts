@@ -100,9 +100,9 @@ async function makeMigrated(folder: string): Promise<void> {
   const database = await openDatabase({ dataDirectory: folder });
   await migrate(database);
   // Its tables take most of a second, in each test that has runs. Most that come by here need not load it.
-  const { createEngine } = await import("../src/run/engine/engine.ts");
-  const engine = await createEngine({ database, perUser: 1, perNode: 1, log: silentLog });
-  await engine.stop();
+  const { createTimetable } = await import("../src/run/engine/timetable.ts");
+  const timetable = await createTimetable({ database, log: silentLog });
+  await timetable.stop();
   await database.close();
 }
 
@@ -114,7 +114,10 @@ function schemaHash(): string {
     texts.flatMap((text) => [...text.matchAll(/ from "\.\.\/([^"]+)"/g)].map(([, path]) => path!)),
   );
   for (const path of imported) texts.push(readFileSync(join(schema, path), "utf8"));
-  for (const path of [join(modules, "pg-boss/package.json"), join(import.meta.dirname, "../src/run/engine/engine.ts")])
+  for (const path of [
+    join(modules, "pg-boss/package.json"),
+    join(import.meta.dirname, "../src/run/engine/timetable.ts"),
+  ])
     texts.push(readFileSync(path, "utf8"));
   return createHash("sha256").update(texts.join("\n")).digest("hex").slice(0, 16);
 }

@@ -166,8 +166,8 @@ anyDatabase((databases) => {
     // But for what somebody did in a conversation of somebody else.
     const elsewhere = newId();
     await database.query(
-      `insert into runs (id, thread_id, user_id, agent, status, root_run, definition, definition_hash, caller, ended_at)
-       select $1, thread_id, $2, agent, status, $1, definition, definition_hash, caller, ended_at from runs where id = $3`,
+      `insert into runs (id, thread_id, user_id, agent, status, root_run, definition_hash, caller, ended_at)
+       select $1, thread_id, $2, agent, status, $1, definition_hash, caller, ended_at from runs where id = $3`,
       [elsewhere, mate.id, other.runId],
     );
     for (const id of [other.runId, elsewhere]) await age("runs", "ended_at", id, 20);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { takeRun } from "../src/run/lifecycle/take-run.ts";
+import { takeRun, type TakenRun } from "../src/run/lifecycle/take-run.ts";
 import { newId } from "../src/protocol/base/ids.ts";
 import type { Database } from "../src/store/driver/database.ts";
 
@@ -7,7 +7,6 @@ import type { Database } from "../src/store/driver/database.ts";
 export type RunRows = {
   readonly runId: string;
   readonly threadId: string;
-  readonly jobId: string;
   readonly epoch: number;
   readonly userId: string;
 };
@@ -25,17 +24,18 @@ export async function insertRun(
   database: Database,
   { userId, parent }: { readonly userId: string; readonly parent?: RunRows },
 ): Promise<RunRows> {
-  const [runId, threadId, jobId] = [newId(), newId(), newId()];
+  const [runId, threadId] = [newId(), newId()];
   await database.query(
-    `with t as (insert into threads (id, user_id, parent_run, updated_at) values ($2, $3, $4, '2020-01-01'))
-     insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, epoch, job_id, node, takeovers, handed_over, definition, definition_hash, caller)
-     values ($1, $2, $3, 'assistant', $4, $5::uuid::text, coalesce($4, $1), 'running', 2, $5, $6, 3, false, '{}', '', $7::jsonb)`,
+    `with t as (insert into threads (id, user_id, parent_run, updated_at) values ($2, $3, $4, '2020-01-01')),
+       d as (insert into run_definitions (user_id, hash, body) values ($3, $1::uuid::text, '{}'))
+     insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, epoch, node, takeovers, handed_over, definition_hash, caller)
+     values ($1, $2, $3, 'assistant', $4, $5, coalesce($4, $1), 'running', 2, $6, 3, false, $1::uuid::text, $7::jsonb)`,
     [
       runId,
       threadId,
       userId,
       parent?.runId ?? null,
-      jobId,
+      newId(),
       testNode,
       JSON.stringify({ userId, name: "ann", role: "user", permissions: ["*"], via: "session" }),
     ],
@@ -46,7 +46,7 @@ export async function insertRun(
        values ($1, $2, 10, 100, 10, 100, 10, 100, 1000, 10000, 10, 100, 60000, now() + interval '30 seconds', '{}')`,
       [runId, userId],
     );
-  return { runId, threadId, jobId, epoch: 2, userId };
+  return { runId, threadId, epoch: 2, userId };
 }
 
 /** Gives it a definition, and the status that it has when it waits or, `running`, asks its provider again. */
@@ -57,9 +57,11 @@ export async function setWaiting(
 ): Promise<void> {
   const limits = { steps: 5, toolCalls: 5, writes: 5, deadlineSeconds: 60 };
   const definition = { agent: { id: "assistant" }, options, tools: [], limits };
-  await database.query("update runs set status = $2, definition = $3::jsonb where id = $1", [
-    ...[runId, status, JSON.stringify(definition)],
-  ]);
+  await database.query(
+    `with d as (update run_definitions set body = $3::jsonb where hash = $1::uuid::text)
+     update runs set status = $2 where id = $1`,
+    [runId, status, JSON.stringify(definition)],
+  );
 }
 
 /** As the newest of the run's thread; its id. */
@@ -101,12 +103,35 @@ export function rowIn(
   return row;
 }
 
-/** Somebody holds the run's row: whoever wants to take it is refused at once, not after having waited for it. */
-export async function assertHeld(database: Database, run: RunRows): Promise<void> {
-  const job = { id: run.jobId, runId: run.runId, retryCount: 0 };
-  await assert.rejects(takeRun(database, testNode, job), (error: Error & { code?: string }) => {
-    assert.equal(error.code, "database_locked");
-    assert.match(String(error.cause), /could not obtain lock on row in relation "runs"/);
-    return true;
+/** Claims a run that is at work for a node, as when the one that has it looks dead, and takes it. */
+export async function takeOver(database: Database, runId: string, node = newId()): Promise<TakenRun | undefined> {
+  const claimed = await database.transaction(async (query) => {
+    await query("update runs set status = 'queued' where id = $1 and status = 'running'", [runId]);
+    const rows = await query<{
+      run_id: string;
+      run_epoch: number;
+      crashed: boolean;
+      retried: boolean;
+      last_node: string;
+    }>("select run_id, run_epoch, crashed, retried, last_node from claim_runs($1, 1000, 1000) where run_id = $2", [
+      node,
+      runId,
+    ]);
+    return rows[0];
   });
+  if (!claimed) return undefined;
+  const { run_epoch: epoch, crashed, retried, last_node: lastNode } = claimed;
+  return takeRun(database, { runId, epoch, crashed, retried, lastNode });
+}
+
+/** Somebody holds the run's row: nobody can claim it, and whoever asks is refused at once, not after having waited for it. */
+export async function assertHeld(database: Database, { runId }: RunRows): Promise<void> {
+  await assert.rejects(
+    database.query("select 1 from runs where id = $1 for no key update nowait", [runId]),
+    (error: Error & { code?: string }) => {
+      assert.equal(error.code, "database_locked");
+      assert.match(String(error.cause), /could not obtain lock on row in relation "runs"/);
+      return true;
+    },
+  );
 }

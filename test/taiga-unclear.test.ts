@@ -27,7 +27,6 @@ anyDatabase((databases) => {
     agent = undefined;
     taiga.reset();
     await database.query("delete from threads");
-    await database.query("delete from pgboss.job");
   });
   after(() => taiga.close());
 

@@ -5,7 +5,7 @@ import type { Database } from "../src/store/driver/database.ts";
 export type WritePoint = string;
 
 /** What comes by the clock and not from the run: its place among the run's own writes is not the same each time. */
-const byTheClock = /into deltas|with held as|pgboss\.(queue|version|warning|schedule|bam)/i;
+const byTheClock = /into deltas|with held as|into nodes|pgboss\.(queue|version|warning|schedule|bam)/i;
 
 /**
  * The same database, with every point told to `reach` before the work goes on; whoever does not return stops it there. The

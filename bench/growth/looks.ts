@@ -2,6 +2,7 @@ import { defaultLimits } from "../../src/protocol/agents/agents.ts";
 import type { Caller } from "../../src/protocol/base/callers.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import type { RunDefinition, RunStatus } from "../../src/protocol/threads/runs.ts";
+import { createKnownDefinitions } from "../../src/run/lifecycle/run-definitions.ts";
 import { insertRun } from "../../src/run/lifecycle/accept.ts";
 import { itemsOfTree } from "../../src/run/lifecycle/locked-run.ts";
 import { createThreads } from "../../src/run/threads/threads.ts";
@@ -113,13 +114,14 @@ const ofRuns: readonly Look[] = [
 function startIn(query: Database["query"], filled: Filled): Promise<unknown> {
   const [runId, id] = [newId(), newId()];
   return insertRun(
+    { definitions: createKnownDefinitions() },
     query,
     {
-      ...{ runId, jobId: newId(), threadId: filled.threadId, caller: callerOf(filled) },
+      ...{ runId, threadId: filled.threadId, caller: callerOf(filled) },
       items: [{ id, kind: "message", run: runId, body: { role: "user", content: "And now?" } }],
       definition: { agent: { id: "chat" }, limits: defaultLimits } as RunDefinition,
       ...{ idempotency: null, newThread: null },
-    } as Parameters<typeof insertRun>[1],
+    } as Parameters<typeof insertRun>[2],
     { behindPending: false },
   );
 }

@@ -18,13 +18,15 @@ import { cancelRun } from "./lifecycle/cancel.ts";
 import { continueRun, decide } from "./verbs/decide.ts";
 import { channel, createDeltaWriter, type Notice, parseNotice, shortId } from "./log/deltas.ts";
 import { editMessage } from "./threads/edit-message.ts";
-import { createEngine } from "./engine/engine.ts";
+import { createQueue } from "./engine/queue.ts";
+import { createTimetable } from "./engine/timetable.ts";
+import { createKnownDefinitions } from "./lifecycle/run-definitions.ts";
 import { createPersonErasure } from "./threads/erase-person.ts";
-import { executeRun } from "./turn/execute.ts";
+import { executeClaimed, executeTaken } from "./turn/execute.ts";
 import { createFeeds } from "./log/follow.ts";
 import type { Feeds } from "./log/feeds.ts";
 import { forkThread } from "./threads/fork.ts";
-import { beginHeartbeat, type Heartbeat } from "./background/heartbeat.ts";
+import { beginHeartbeat, buryOthers, leaveNodes, type Heartbeat } from "./background/heartbeat.ts";
 import { listGrants, removeGrant } from "./verbs/grants.ts";
 import { createMirror, type Mirror, type MirrorOptions } from "./threads/mirror-files.ts";
 import { findThread, startRun } from "./verbs/start-run.ts";
@@ -88,13 +90,14 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   const { database, models, agents, tools, strategies, limits, retention, log } = options;
   const node = newId();
   const active = new Map<string, ActiveRun>();
-  const engine = await createEngine({ database, ...options.concurrency, log });
+  const timetable = await createTimetable({ database, log });
   const mirror = options.mirror && createMirror({ ...options.mirror, query: database.listing.query, log });
   const feeds = withListeners(createFeeds({ database, log, isLocal: (runId) => active.has(runId) }), {
     mirror,
     onRunEnd: options.onRunEnd,
   });
   const deltas = createDeltaWriter({ database, node, log, intervalMs: database.kind === "pglite" ? 1000 : 100 });
+  const queue = createQueue({ database, node, ...options.concurrency, log, announce: deltas.tellQueued });
   const runtime: Runtime = {
     database,
     models,
@@ -104,7 +107,10 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     strategySettings: options.strategySettings ?? defaultStrategySettings,
     prompts: options.prompts,
     secret: options.secret,
-    engine,
+    queue,
+    timetable,
+    definitions: createKnownDefinitions(),
+    workOn: (taken) => executeTaken(runtime, taken),
     feeds,
     deltas,
     log,
@@ -129,8 +135,8 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   let stopping = false;
   const schedules = createSchedules(runtime);
 
-  // Children that a request began are in no job of this process.
-  const isBusy = () => engine.busy() || active.size > 0;
+  // Children that a request began have no place of their own.
+  const isBusy = () => queue.busy() || active.size > 0;
 
   const { placeOf, ...mine } = createThreads(database);
   const threads: Threads = {
@@ -205,7 +211,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   let drained: Promise<void> | undefined;
   const drain = async (graceMs: number, isAnswering: () => boolean) => {
     stopping = true;
-    engine.pause();
+    queue.pause();
     await untilIdle(() => isBusy() || isAnswering(), graceMs);
     // Again and again: a run that is only just being taken can't hear it yet.
     await untilIdle(isBusy, 2000, () => {
@@ -238,16 +244,18 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
         await mirror?.close();
         await unlisten?.();
       } finally {
-        await engine.stop();
+        if (runsJobs) await leaveNodes(runtime);
+        await timetable.stop();
       }
     },
   };
   try {
     if (database.kind !== "pglite") unlisten = await database.listen(channel, (payload) => hear(runtime, payload));
     if (runsJobs) {
+      await buryOthers(runtime);
       heartbeat = beginHeartbeat(runtime);
       sweeping = beginSweeping(runtime);
-      engine.begin((job) => executeRun(runtime, job), heartbeat.isLost);
+      queue.begin((claimed) => executeClaimed(runtime, claimed), heartbeat.isLost);
       await schedules.begin();
     }
   } catch (error) {
@@ -274,11 +282,12 @@ function withListeners(feeds: Feeds, { mirror, onRunEnd }: RunListeners): Feeds 
 
 /** An empty payload: the connection was lost, so anything may have been missed. */
 function hear(runtime: Runtime, payload: string): void {
-  const notice: Notice | undefined = payload === "" ? { node: "", threads: "all", live: [] } : parseNotice(payload);
+  const notice: Notice | undefined =
+    payload === "" ? { node: "", threads: "all", queued: true, live: [] } : parseNotice(payload);
   if (!notice || notice.node === shortId(runtime.node)) return;
   runtime.feeds.changed(notice.threads);
   runtime.feeds.grown(notice.live);
-  runtime.engine.look();
+  if (notice.queued) runtime.queue.look();
   for (const runId of notice.stop ?? []) runtime.active.get(runId)?.stop("cancelled");
 }
 

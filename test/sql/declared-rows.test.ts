@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { silentLog } from "../../src/protocol/base/log.ts";
-import { createEngine } from "../../src/run/engine/engine.ts";
+import { createTimetable } from "../../src/run/engine/timetable.ts";
 import type { Database } from "../../src/store/driver/database.ts";
 import { openDatabase } from "../../src/store/driver/open.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
@@ -44,7 +44,7 @@ eachDatabase((databases) => {
     const database = await openDatabase(place);
     await migrate(database);
     // Creates the tables of pg-boss.
-    await (await createEngine({ database, perUser: 1, perNode: 1, log: silentLog })).stop();
+    await (await createTimetable({ database, log: silentLog })).stop();
     const samples = await sampleTexts(database);
     await database.close();
     const describer = await openDescriber(place);

@@ -1,6 +1,6 @@
 /** Calls that are not checked, as `<file> <function>`, with the reason. Prefer a sample (`samples.ts`) where one is possible. */
 export const unchecked: Readonly<Record<string, string>> = {
-  "src/run/engine/engine.ts executeSql": "statements of pg-boss",
+  "src/run/engine/timetable.ts executeSql": "statements of pg-boss",
   "src/tools/core/call-tool.ts statement": "passes on what a tool asks, which is checked in the tool",
   "src/store/driver/transaction.ts query": "passes on statements",
   "src/store/driver/transaction.ts runTransaction": "`begin` and what its caller adds; returns no rows",
@@ -18,7 +18,6 @@ export const unchecked: Readonly<Record<string, string>> = {
 
 /** Columns that the tables allow to be null and these statements never return so, as `<file> <function> <column>`. */
 export const neverNull: Readonly<Record<string, string>> = {
-  "src/run/background/sweep.ts requeueOrphans job_id": "where job_id is not null",
   "src/run/background/sweep.ts expireWaits wait_reason": "set by whoever sets the status to `waiting`",
   "src/run/lifecycle/reopen.ts childrenToReopen parentCall": "where parent_call not like …",
   "src/run/threads/threads.ts findSessions key": "where starts_with(session_key, …)",

@@ -7,6 +7,7 @@ import { retentionNames } from "../../src/protocol/people/retention.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import type { RunDefinition } from "../../src/protocol/threads/runs.ts";
 import { insertRun } from "../../src/run/lifecycle/accept.ts";
+import { createKnownDefinitions } from "../../src/run/lifecycle/run-definitions.ts";
 import { extendLimit } from "../../src/run/limits/limits.ts";
 import type { Runtime } from "../../src/run/contract/runtime.ts";
 import { createAdminRuns } from "../../src/run/verbs/admin-runs.ts";
@@ -47,10 +48,11 @@ const modelCall = {
 const entry = { userId: id, tool: "", key: "", argumentsHash: "" };
 const ledger = { step: "s", index: 0, status: "done", result: null } as const;
 const beginning = {
-  ...{ runId: id, jobId: id, threadId: id, caller: { userId: id } as never, items: [{ ...item, run: id }] },
+  ...{ runId: id, threadId: id, caller: { userId: id } as never, items: [{ ...item, run: id }] },
   definition: { agent: { id: "" }, limits: {} } as RunDefinition,
   ...{ idempotency: null, newThread: null },
 };
+const unknownDefinitions = { definitions: createKnownDefinitions() };
 const newThread = { title: "", hidden: true, sessionKey: null, days: 1 };
 const collections = [{ id, textConfig: "simple", embedding: new Float32Array([1, 2]), embeddingModel: "m" }];
 const question = { collections, text: "word", weight: 0.5, limit: 5, filters: { pageFrom: 1, kinds: ["pdf"] } };
@@ -68,13 +70,15 @@ const samples: readonly ((database: Database) => Promise<unknown>)[] = [
   ({ query }) =>
     append(query, owner, [], { wait: { reason: "limit", maxMs: 1 }, ledger: { ...ledger, status: "withdrawn" } }),
   ({ query }) => append(query, owner, [], { uncounted: { ms: 1 }, settles, ledger: { ...ledger, entry } }),
-  ({ query }) => insertRun(query, beginning, { behindPending: false }),
-  ({ query }) => insertRun(query, { ...beginning, ownerId: id, after: null }, { behindPending: true }),
+  ({ query }) => insertRun(unknownDefinitions, query, beginning, { behindPending: false }),
+  ({ query }) =>
+    insertRun(unknownDefinitions, query, { ...beginning, ownerId: id, after: null }, { behindPending: true }),
   ({ query }) =>
     insertRun(
+      unknownDefinitions,
       query,
       { ...beginning, newThread, idempotency: { key: "", bodyHash: "" }, secrets: {} },
-      { behindPending: false },
+      { behindPending: false, here: { node: "", perUser: 1 } },
     ),
   ...(["hybrid", "lexical", "vector"] as const).map(
     (retrieval) => (database: Database) =>

@@ -114,16 +114,14 @@ eachRunDatabase(({ database, start }) => {
     await until(() => service.model.requests.length === 2, "the model to be asked");
     const beaten = async (runId: string) => {
       const [row] = await database().query<{ at: Date }>(
-        "select heartbeat_on as at from pgboss.job j join runs r on r.job_id = j.id where r.id = $1",
+        "select seen_at as at from nodes n join runs r on r.node = n.id where r.id = $1",
         [runId],
       );
       return row!.at.getTime();
     };
     await database().maintenance.transaction(async (query) => {
       await query("select 1 from budgets where root_run = $1 for update", [held.runId]);
-      await query("select 1 from pgboss.job where id = (select job_id from runs where id = $1) for update", [
-        held.runId,
-      ]);
+      await query("select 1 from runs where id = $1 for update", [held.runId]);
       const begin = await beaten(free.runId);
       await until(async () => (await beaten(free.runId)) > begin + 3000, "two more signs of life");
     });

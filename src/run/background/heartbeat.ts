@@ -12,12 +12,13 @@ export type Heartbeat = {
 };
 
 /**
- * Says every one and a half seconds, in two statements for all runs of this process, that it is alive; writes their remaining time
+ * Says every one and a half seconds, in one statement for all runs of this process, that it is alive; writes their remaining time
  * back, hears who is to be cancelled, and stops work on runs that somebody else has taken. A process that could not say so
  * in time gives its runs up by its own clock, whatever became of what it said, and comes back when the database answers.
  */
 export function beginHeartbeat(runtime: Runtime, { everyMs = 1500, againMs = 500 } = {}): Heartbeat {
   const { log, active, database } = runtime;
+  const strays = createStrayRuns();
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let lease: NodeJS.Timeout | undefined;
@@ -50,7 +51,7 @@ export function beginHeartbeat(runtime: Runtime, { everyMs = 1500, againMs = 500
   async function round(): Promise<void> {
     const began = performance.now();
     try {
-      await beat(runtime);
+      await beat(runtime, strays);
       renew(began);
     } catch (error) {
       if (stopped) return;
@@ -67,7 +68,7 @@ export function beginHeartbeat(runtime: Runtime, { everyMs = 1500, againMs = 500
     }, waitMs);
   };
   renew(performance.now());
-  next(everyMs);
+  next(0);
   return {
     isLost: () => isLost,
     stop() {
@@ -78,24 +79,82 @@ export function beginHeartbeat(runtime: Runtime, { everyMs = 1500, againMs = 500
   };
 }
 
-/** Waits for no lock: whoever holds a row of one run must not make all others look dead. */
-async function beat(runtime: Runtime): Promise<void> {
-  const working = [...runtime.active.values()];
-  await runtime.engine.touch(working.flatMap((run) => run.job ?? []));
-  const owned = await runtime.database.pulse.query<{ id: string; cancel_asked: boolean }>(
+/** Another node's run may be taken when it was silent for so long. */
+const deadSql = `not exists (select from nodes n where n.id = r.node and n.seen_at > now() - interval '${leaseMs} milliseconds')`;
+
+type Beat = {
+  readonly owned: readonly { readonly id: string; readonly cancelAsked: boolean }[];
+  /** Root runs that this node has by its rows, and does not work on: the answer to their claim may have been lost. */
+  readonly stray: readonly { readonly id: string; readonly epoch: number }[];
+  readonly isQueued: boolean;
+};
+
+/**
+ * One statement for all runs of this node. Waits for no lock: whoever holds a row of one run must not make all others look dead.
+ * What a dead node was working on is queued.
+ */
+async function beat({ node, active, database, queue }: Runtime, strays: StrayRuns): Promise<void> {
+  const working = [...active.values()];
+  const [row] = await database.pulse.query<{ beat: Beat }>(
     `with mine as (select * from unnest($1::uuid[], $2::integer[]) as m (id, epoch)),
+     me as (insert into nodes (id, seen_at) values ($3, now()) on conflict (id) do update set seen_at = now()),
      alive as (select r.id, r.root_run, r.cancel_asked from runs r join mine on r.id = mine.id and r.epoch = mine.epoch and r.status = 'running'),
      free as (select root_run from budgets where root_run in (select root_run from alive) and deadline is not null for no key update skip locked),
      b as (update budgets set left_ms = greatest(0, extract(epoch from deadline - now()) * 1000)::bigint
-           from free where budgets.root_run = free.root_run and deadline is not null)
-     select id, cancel_asked from alive`,
-    [working.map((run) => run.runId), working.map((run) => run.epoch)],
+           from free where budgets.root_run = free.root_run and deadline is not null),
+     dead as (select r.id from runs r where r.parent_run is null and r.status = 'running' and r.node is distinct from $3 and ${deadSql}
+       for no key update skip locked),
+     q as (update runs set status = 'queued' from dead where runs.id = dead.id returning 1)
+     select json_build_object(
+       'owned', (select coalesce(json_agg(json_build_object('id', id, 'cancelAsked', cancel_asked)), '[]') from alive),
+       'stray', (select coalesce(json_agg(json_build_object('id', r.id, 'epoch', r.epoch)), '[]') from runs r
+         where r.parent_run is null and r.status = 'running' and r.node = $3 and r.id <> all ($1::uuid[])),
+       'isQueued', exists (select from q) or exists (select from runs r where r.parent_run is null and r.status = 'queued')
+         or exists (select from runs r where r.parent_run is null and r.status = 'waiting' and r.retry_at <= now())) as beat`,
+    [working.map((run) => run.runId), working.map((run) => run.epoch), node],
   );
+  const { owned, stray, isQueued } = row!.beat;
   const byId = new Map(owned.map((run) => [run.id, run]));
   for (const run of working) {
-    const row = byId.get(run.runId);
+    const found = byId.get(run.runId);
     // Runs that ended meanwhile are no longer active; active ones that are not ours were taken over.
-    if (!row && runtime.active.get(run.runId) === run) run.stop("lost");
-    else if (row?.cancel_asked) run.stop("cancelled");
+    if (!found && active.get(run.runId) === run) run.stop("lost");
+    else if (found?.cancelAsked) run.stop("cancelled");
   }
+  const lost = strays.seen(stray.filter(({ id }) => !active.has(id)));
+  if (lost.length > 0)
+    await database.pulse.query(
+      `update runs set status = 'queued' from unnest($1::uuid[], $2::integer[]) as s (id, epoch)
+       where runs.id = s.id and runs.epoch = s.epoch and runs.node = $3 and runs.status = 'running'`,
+      [lost.map(({ id }) => id), lost.map(({ epoch }) => epoch), node],
+    );
+  if (isQueued || lost.length > 0) queue.look();
+}
+
+type StrayRuns = { seen(now: Beat["stray"]): Beat["stray"] };
+
+/** Says which runs this node has had for so long without working on them that nobody here is just about to. */
+function createStrayRuns(): StrayRuns {
+  let known = new Map<string, number>();
+  return {
+    seen(now) {
+      const at = performance.now();
+      known = new Map(now.map(({ id, epoch }) => [`${id} ${epoch}`, known.get(`${id} ${epoch}`) ?? at]));
+      return now.filter(({ id, epoch }) => at - known.get(`${id} ${epoch}`)! > leaseMs);
+    },
+  };
+}
+
+/** So that others need not wait until it looks dead. */
+export async function leaveNodes({ database, node, log }: Runtime): Promise<void> {
+  await database
+    .query("delete from nodes where id = $1 or seen_at < now() - interval '1 day'", [node])
+    .catch((error: unknown) => {
+      log.warn({ error: messageOf(error) }, "could not say that this node is gone");
+    });
+}
+
+/** One process owns an embedded database, so whatever another one was working on can be taken at once. */
+export async function buryOthers({ database, node }: Runtime): Promise<void> {
+  if (database.kind === "pglite") await database.query("delete from nodes where id <> $1", [node]);
 }

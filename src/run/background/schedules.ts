@@ -21,7 +21,7 @@ const timesTold = 5;
 
 export function createSchedules(runtime: Runtime): ScheduleService {
   const { database } = runtime;
-  const { timetable } = runtime.engine;
+  const { timetable } = runtime;
 
   const toRecord = (row: ScheduleRow) => toSchedule(row, timetable);
 
@@ -214,7 +214,7 @@ async function fireSchedule(runtime: Runtime, id: string, occurrence: string): P
     [id],
   );
   // It went with its thread or its owner, which the timetable does not see.
-  if (!row) return database.transaction((query) => runtime.engine.timetable.remove(query, id));
+  if (!row) return database.transaction((query) => runtime.timetable.remove(query, id));
   if (!row.enabled) return;
   if (row.disabled) {
     await database.transaction(async (query) => {
@@ -222,7 +222,7 @@ async function fireSchedule(runtime: Runtime, id: string, occurrence: string): P
         id,
         `The account ${row.owner} is disabled.`,
       ]);
-      await runtime.engine.timetable.remove(query, id);
+      await runtime.timetable.remove(query, id);
     });
     return;
   }

@@ -5,10 +5,10 @@ import { newId } from "../../protocol/base/ids.ts";
 import { silentLog } from "../../protocol/base/log.ts";
 import { endIdleRun } from "../lifecycle/cancel.ts";
 import { createDeltaWriter } from "../log/deltas.ts";
-import { createEngine } from "../engine/engine.ts";
+import { createQueue } from "../engine/queue.ts";
 import { createFeeds } from "../log/follow.ts";
 import type { Runtime } from "../contract/runtime.ts";
-import { endOrphans, expireWaits, removeExpired, requeueOrphans, startForgotten } from "./sweep.ts";
+import { endOrphans, expireWaits, removeExpired, startForgotten } from "./sweep.ts";
 
 const clientTools = [{ name: "ask", description: "", parameters: { type: "object" } }];
 
@@ -20,7 +20,7 @@ eachRunDatabase((suite) => {
     const database = suite.database();
     const runtime = {
       database,
-      engine: await createEngine({ database, perUser: 8, perNode: 8, log: silentLog }),
+      queue: createQueue({ database, node: "upkeep", perUser: 8, perNode: 8, log: silentLog, announce: () => {} }),
       feeds: createFeeds({ database, log: silentLog, isLocal: () => false }),
       deltas: createDeltaWriter({ database, node: "upkeep", intervalMs: 10, log: silentLog }),
       log: silentLog,
@@ -32,25 +32,7 @@ eachRunDatabase((suite) => {
     await duty(runtime as Partial<Runtime> as Runtime);
     runtime.feeds.close();
     await runtime.deltas.close();
-    await runtime.engine.stop();
   }
-
-  test("a run whose job is gone gets a new one; one that is alive is left alone", async () => {
-    const stopped = await suite.start({ script: [] });
-    await stopped.stop(0);
-    const input = { agent: "assistant", message: { content: "hi" } };
-    const lost = await stopped.runs.start(stopped.caller, input);
-    const fine = await stopped.runs.start(stopped.caller, input);
-    const { query } = suite.database();
-    const [before, fineBefore] = [await rowOf(suite.database(), lost.runId), await rowOf(suite.database(), fine.runId)];
-    await query("delete from pgboss.job where id = $1", [before.job_id]);
-    await query("update runs set created_at = now() - interval '1 minute'");
-    await upkeep(requeueOrphans);
-    assert.notEqual((await rowOf(suite.database(), lost.runId)).job_id, before.job_id);
-    assert.equal((await rowOf(suite.database(), fine.runId)).job_id, fineBefore.job_id);
-    const service = await suite.start({ script: () => "ok" });
-    await Promise.all([service.events(lost), service.events(fine)]);
-  });
 
   test("a run that another process began below one that has ended is ended too, with its calls", async () => {
     const service = await suite.start({ script: ["ok"] });
@@ -62,8 +44,8 @@ eachRunDatabase((suite) => {
       [thread, root.runId, call],
     );
     await query(
-      `insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, definition, definition_hash, caller)
-       select $1, $2, user_id, agent, id, 'own', id, 'running', definition, definition_hash, caller from runs where id = $3`,
+      `insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, definition_hash, caller)
+       select $1, $2, user_id, agent, id, 'own', id, 'running', definition_hash, caller from runs where id = $3`,
       [child, thread, root.runId],
     );
     await query(
@@ -122,7 +104,6 @@ eachRunDatabase((suite) => {
     });
     assert.equal((await rowOf(suite.database(), started.runId)).status, "waiting");
     isAway = false;
-    await query("update pgboss.job set start_after = now()");
     await until(async () => (await rowOf(suite.database(), started.runId)).status === "done", "the last try");
   });
 
@@ -169,7 +150,6 @@ eachRunDatabase((suite) => {
         "insert into deltas select id, '9', (epoch - 1) * 100 + 1 + 100 * $2::integer, 'text', 0, $3, thread_id from runs where id = $1",
         [live.runId, later, body],
       );
-    // Without an engine of its own, which would take an embedded database for its alone, and the live run for a dead one's.
     await removeExpired({
       database: suite.database(),
       retention,

@@ -1,43 +1,15 @@
 import { messageOf } from "../../protocol/base/errors.ts";
-import { newId } from "../../protocol/base/ids.ts";
 import { isEnded } from "../../protocol/threads/runs.ts";
 import { endIdleRun } from "../lifecycle/cancel.ts";
 import { endLocked, lockRun, publishEnd } from "../lifecycle/locked-run.ts";
 import { startNext } from "../lifecycle/message-queue.ts";
 import { epochSql } from "../log/standing.ts";
-import { hasWork } from "../log/rows.ts";
 import { resumeRequests } from "../verbs/start-within.ts";
 import { isIdle } from "../../store/privacy/retention.ts";
 import { removeOldSpending } from "../../store/metering/spending.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 const batch = 200;
-
-/** A root run that no job stands for gets a new one; whatever lost its job did so without telling us. */
-export async function requeueOrphans(runtime: Runtime): Promise<void> {
-  const { database, engine } = runtime;
-  const live = await database.query<{ id: string; user_id: string; job_id: string }>(
-    `select id, user_id, job_id from runs where ${hasWork} and parent_run is null and job_id is not null
-       and created_at < now() - interval '5 seconds' limit 10000`,
-  );
-  if (live.length === 0) return;
-  const missing = new Set(await engine.missing(live.map((run) => run.job_id)));
-  for (const run of live) {
-    if (!missing.has(run.job_id) || runtime.active.has(run.id)) continue;
-    const jobId = newId();
-    const queued = await database.transaction(async (query) => {
-      const changed = await query(
-        `update runs set job_id = $3 where id = $1 and job_id = $2 and ${hasWork} returning 1`,
-        [run.id, run.job_id, jobId],
-      );
-      if (changed.length > 0) await engine.send(query, { id: jobId, runId: run.id, userId: run.user_id });
-      return changed.length > 0;
-    });
-    if (!queued) continue;
-    runtime.log.warn({ runId: run.id }, "a run without a job was queued again");
-    engine.wake();
-  }
-}
 
 /** Every wait has an end. One that goes on by itself ends by its last try, which may be about to be taken. */
 export async function expireWaits(runtime: Runtime): Promise<void> {
@@ -107,6 +79,10 @@ export async function removeExpired(runtime: Runtime): Promise<void> {
   ]);
   await removeOldSpending(query);
   await query(
+    `delete from run_definitions d where used_at < now() - interval '1 day' and not exists
+       (select from runs r where r.user_id = d.user_id and r.definition_hash = d.hash)`,
+  );
+  await query(
     `delete from deltas d where not exists (select from runs r where r.id = d.run_id and r.status = 'running' and r.epoch = ${epochSql("d.attempt")})`,
   );
 }
@@ -126,8 +102,8 @@ export function beginSweeping(runtime: Runtime, { everyMs = 10_000 } = {}): { st
   async function round(): Promise<void> {
     const duties =
       turn++ % 6 === 0
-        ? [requeueOrphans, expireWaits, endOrphans, resumeRequests, startForgotten, removeExpired]
-        : [requeueOrphans, expireWaits, endOrphans, resumeRequests, startForgotten];
+        ? [expireWaits, endOrphans, resumeRequests, startForgotten, removeExpired]
+        : [expireWaits, endOrphans, resumeRequests, startForgotten];
     for (const duty of duties) {
       if (stopped) return;
       try {

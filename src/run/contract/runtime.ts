@@ -8,7 +8,10 @@ import type { ToolRegistry } from "../../protocol/agents/tools.ts";
 import type { Database } from "../../store/driver/database.ts";
 import type { SourceText } from "../log/citations.ts";
 import type { DeltaWriter } from "../log/deltas.ts";
-import type { JobEngine, Job } from "../engine/engine.ts";
+import type { RunQueue } from "../engine/queue.ts";
+import type { Timetable } from "../engine/timetable.ts";
+import type { KnownDefinitions } from "../lifecycle/run-definitions.ts";
+import type { TakenRun } from "../lifecycle/take-run.ts";
 import type { Feeds } from "../log/feeds.ts";
 import type { SandboxInfo } from "./required-sandbox.ts";
 import type { Strategy } from "./turn.ts";
@@ -22,7 +25,11 @@ export type Runtime = {
   readonly strategies: Readonly<Record<string, Strategy>>;
   readonly strategySettings: StrategySettings;
   readonly prompts: PromptRegistry;
-  readonly engine: JobEngine;
+  readonly queue: RunQueue;
+  readonly timetable: Timetable;
+  readonly definitions: KnownDefinitions;
+  /** Works on a root run that begins here, until it ends, waits, or can't continue. Never throws. */
+  readonly workOn: (taken: TakenRun) => Promise<void>;
   readonly feeds: Feeds;
   readonly deltas: DeltaWriter;
   readonly log: Log;
@@ -88,8 +95,6 @@ export const defaultOutages: OutagePolicy = {
 export type ActiveRun = {
   readonly runId: string;
   readonly epoch: number;
-  /** Undefined for a child run, which works in its root's job. */
-  readonly job: Job | undefined;
   readonly signal: AbortSignal;
   /** Aborts `signal` with a reason. */
   readonly stop: (reason: StopReason) => void;

@@ -1,8 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { JobWithMetadata, PgBoss, Schedule, WorkOptions } from "pg-boss";
+import { type JobWithMetadata, PgBoss, type Schedule, type WorkOptions } from "pg-boss";
+import { newId } from "../../protocol/base/ids.ts";
 import { InvalidInput, messageOf } from "../../protocol/base/errors.ts";
+import type { Log } from "../../protocol/base/log.ts";
 import type { MissedPolicy } from "../../protocol/threads/schedules.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
+import type { Database } from "../../store/driver/database.ts";
 
 export type TimetableEntry = {
   readonly key: string;
@@ -32,17 +35,49 @@ type OnOccurrence = (key: string, occurrence: string) => Promise<void>;
 const queue = "schedules";
 
 /** Which transaction pg-boss's table of schedules is written in: its own calls take none. */
-export const scheduleTransaction = new AsyncLocalStorage<Query>();
+const scheduleTransaction = new AsyncLocalStorage<Query>();
 
-export async function createTimetable(boss: PgBoss): Promise<Timetable> {
-  await boss.createQueue(queue, {
-    retryLimit: 10,
-    retryDelay: 5,
-    retryBackoff: true,
-    retryDelayMax: 60,
-    expireInSeconds: 60,
-    deleteAfterSeconds: 600,
+/** What is due a minute may be fired some seconds into it. */
+const pollSeconds = 5;
+
+/** pg-boss, used for what a clock starts and for nothing else. */
+export async function createTimetable({ database, log }: { database: Database; log: Log }): Promise<Timetable> {
+  // Its own upkeep must not delay runs; its tables are created and migrated at the start.
+  let own = database.maintenance;
+  const boss = new PgBoss({
+    db: {
+      executeSql: async (text: string, values?: unknown[]) => {
+        const query = scheduleTransaction.getStore() ?? own.query;
+        return { rows: values?.length ? await query(text, values) : await own.script(text) };
+      },
+    },
+    backend: database.kind === "pglite" ? "pglite" : "postgres",
+    schedule: true,
+    cronMonitorIntervalSeconds: 15,
+    superviseIntervalSeconds: 60,
+    monitorIntervalSeconds: 60,
+    maintenanceIntervalSeconds: 60,
   });
+  boss.on("error", (error) => log.warn({ error: error.message }, "timetable"));
+  const stopBoss = () => boss.stop({ graceful: false, close: false });
+  try {
+    await boss.start();
+    await boss.createQueue(queue, {
+      retryLimit: 10,
+      retryDelay: 5,
+      retryBackoff: true,
+      retryDelayMax: 60,
+      expireInSeconds: 60,
+      deleteAfterSeconds: 600,
+    });
+    // Makes it read the queue's settings now: inside a transaction on PGlite that query would wait for ever.
+    await boss.touch(queue, newId());
+  } catch (error) {
+    // It would ask for ever, and keep the process alive.
+    await stopBoss();
+    throw error;
+  }
+  own = database.listing;
   let working = false;
 
   /** Leaves an entry that is the same as it is: when it was last changed counts, below. */
@@ -101,7 +136,7 @@ export async function createTimetable(boss: PgBoss): Promise<Timetable> {
         {
           batchSize: 20,
           burstWhenBatchFull: true,
-          pollingIntervalSeconds: 2,
+          pollingIntervalSeconds: pollSeconds,
           perJobResults: true,
           includeMetadata: true,
         },
@@ -110,6 +145,7 @@ export async function createTimetable(boss: PgBoss): Promise<Timetable> {
     },
     async stop() {
       if (working) await boss.offWork(queue, { wait: true });
+      await stopBoss();
     },
   };
 }

@@ -1,17 +1,18 @@
-import { createHash } from "node:crypto";
-import type { Caller } from "../../protocol/base/callers.ts";
+import type { Caller, Rights } from "../../protocol/base/callers.ts";
 import type { NewItem } from "../../protocol/threads/items.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { RunDefinition, RunOrigin } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { insertItemsSql, itemsParameter, placeItems, type ItemPosition } from "../log/rows.ts";
+import { sqlState } from "../../store/driver/sql-state.ts";
+import { keepDefinitionSql, named } from "./run-definitions.ts";
+import { toTakenRun, userColumns, type TakenRun } from "./take-run.ts";
 import type { RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 /** Everything a run begins with, fixed before the first statement; what waits in `pending` is this, as JSON. */
 export type NewRun = {
   readonly runId: string;
-  readonly jobId: string;
   readonly threadId: string;
   readonly caller: Caller;
   readonly definition: RunDefinition;
@@ -33,18 +34,32 @@ export type NewRun = {
   } | null;
 };
 
-/** Undefined: the thread has a live run, or messages that came before this one. Throws IdempotencyKeyTaken. */
-export async function accept(runtime: Runtime, beginning: NewRun): Promise<ItemPosition | undefined> {
-  return runtime.database.transaction(async (query) => {
-    const place = await insertRun(query, beginning, { behindPending: true });
-    if (place)
-      await runtime.engine.send(query, {
-        id: beginning.jobId,
-        runId: beginning.runId,
-        userId: beginning.caller.userId,
-      });
-    return place;
-  });
+/**
+ * Accepts a run in one statement. Where this node has a place for it, and its person may have one more run at work, it begins here at
+ * once; else it is queued. Undefined: the thread has a live run, or messages that came before this one. Throws IdempotencyKeyTaken.
+ */
+export async function accept(runtime: Runtime, beginning: NewRun): Promise<RunStart | undefined> {
+  const { database, queue, node } = runtime;
+  const place = queue.takePlace();
+  try {
+    const here = place && { node, perUser: queue.perUser };
+    const inserted = await insertRun(runtime, database.query, beginning, { behindPending: true, here });
+    if (!inserted) {
+      place?.free();
+      return undefined;
+    }
+    const { taken } = inserted;
+    const start = announceRun(runtime, beginning, inserted);
+    if (taken) place!.use(() => runtime.workOn(taken));
+    else {
+      place?.free();
+      queue.wake();
+    }
+    return start;
+  } catch (error) {
+    place?.free();
+    throw error;
+  }
 }
 
 /** The Idempotency-Key names another run already. Thrown, so that nothing of this one is kept. */
@@ -52,7 +67,6 @@ export class IdempotencyKeyTaken extends Error {}
 
 export function announceRun(runtime: Runtime, beginning: NewRun, place: ItemPosition): RunStart {
   runtime.feeds.publish(beginning.threadId, placeItems(beginning.items, place));
-  runtime.engine.wake();
   const history = beginning.items.filter((item) => item.run === null).length;
   return {
     runId: beginning.runId,
@@ -63,20 +77,29 @@ export function announceRun(runtime: Runtime, beginning: NewRun, place: ItemPosi
   };
 }
 
+/** Raised by `refuse_used_key`, so that nothing of the statement is kept. */
+const keyTaken = "CQ005";
+
+/** Where a run may begin at once, if its person may have one more at work. */
+export type RunHere = { readonly node: string; readonly perUser: number };
+/** `taken`: it has begun here. */
+export type InsertedRun = ItemPosition & { readonly taken?: TakenRun };
+
 /**
  * Item, run, budget and thread in one statement. The thread comes first, and only if no live run of it can be seen:
  * the end of a run locks run, then thread, so an insert that waited for that end while it holds the thread would be a deadlock.
  */
 export async function insertRun(
+  { definitions }: Pick<Runtime, "definitions">,
   query: Query,
   beginning: NewRun,
-  { behindPending }: { behindPending: boolean },
-): Promise<ItemPosition | undefined> {
-  const { runId, jobId, threadId, caller, definition, items, secrets, idempotency, newThread, after, ownerId, origin } =
+  { behindPending, here }: { behindPending: boolean; here?: RunHere | undefined },
+): Promise<InsertedRun | undefined> {
+  const { runId, threadId, caller, definition, items, secrets, idempotency, newThread, after, ownerId, origin } =
     beginning;
   const time = new Date().toISOString();
   const { limits } = definition;
-  const definitionText = jsonText(definition);
+  const { hash, text } = named(definition);
   const values: unknown[] = [
     runId,
     threadId,
@@ -86,9 +109,7 @@ export async function insertRun(
     itemsParameter(items),
     time,
     definition.agent.id,
-    jobId,
-    definitionText,
-    sha256(definitionText),
+    hash,
     jsonText(caller),
     limits.steps,
     limits.toolCalls,
@@ -98,7 +119,9 @@ export async function insertRun(
     limits.cost ?? null,
   ];
   const add = (value: unknown) => `$${values.push(value)}`;
+  const nodeSql = here ? add(here.node) : "";
   const parts = [
+    ...(here ? [`may as materialized (select may_begin($3, ${add(here.perUser)}) as here)`] : []),
     newThread
       ? `t as (insert into threads (id, user_id, key_id, title, agent, hidden, session_key, next_seq, leaf, expires_at)
          values ($2, $3, ${add(caller.key ?? null)}, ${add(newThread.title)}, $8, ${add(newThread.hidden)}, ${add(newThread.sessionKey)}, $4::bigint + 1, $5, ${
@@ -111,22 +134,40 @@ export async function insertRun(
       ? `k as (insert into idempotency_keys (user_id, key, body_hash, run_id, thread_id)
          select $3, ${add(idempotency.key)}, ${add(idempotency.bodyHash)}, $1, $2 from t on conflict do nothing returning 1)`
       : "k as (select 1 from t)",
-    `r as (insert into runs (id, thread_id, user_id, agent, root_run, status, job_id, definition, definition_hash, caller, origin)
-      select $1, t.id, t.user_id, $8, $1, 'queued', $9, $10::jsonb, $11, $12::jsonb, ${add(origin ? jsonText(origin) : null)}::jsonb from t, k returning id)`,
-    `b as (insert into budgets (root_run, user_id, steps_max, calls_max, writes_max, tokens_max, left_ms, cost_max)
-      select r.id, $3, $13, $14, $15, $16, $17, $18 from r)`,
+    `r as (insert into runs (id, thread_id, user_id, agent, root_run, definition_hash, caller, origin, ${takenSql.columns})
+      select $1, t.id, t.user_id, $8, $1, $9, $10::jsonb, ${add(origin ? jsonText(origin) : null)}::jsonb, ${
+        here ? takenSql.values(nodeSql) : takenSql.queued
+      } from t, k${here ? ", may" : ""} returning id, user_id, status)`,
+    `b as (insert into budgets (root_run, user_id, steps_max, calls_max, writes_max, tokens_max, left_ms, cost_max, deadline)
+      select r.id, $3, $11, $12, $13, $14, $15::bigint, $16, case when r.status = 'running' then now() + $15 * interval '1 millisecond' end from r)`,
     `i as (${insertItemsSql("$6", "$7")})`,
   ];
+  const isKept = definitions.has(caller.userId, hash);
+  if (!isKept) parts.push(`d as (${keepDefinitionSql("r", { hash: "$9::text", body: `${add(text)}::jsonb` })})`);
   if (secrets)
     parts.push(
       `s as (insert into run_secrets (run_id, name, user_id, sealed) select r.id, x.key, $3, x.value from r, jsonb_each_text(${add(jsonText(secrets))}::jsonb) x)`,
     );
-  const [row] = await query<{ first: number; parent: string | null; fresh: boolean }>(
-    `with ${parts.join(",\n")}\nselect first, parent, exists (select 1 from k) as fresh from t`,
+  type Row = { first: number; parent: string | null; status: string; disabled: boolean } & Rights;
+  const [row] = await query<Row>(
+    `with ${parts.join(",\n")}
+     select first, parent, coalesce(r.status, case when refuse_used_key() then '' end) as status, ${userColumns}
+     from t join users on users.id = $3 left join r on true`,
     values,
-  );
-  if (row && !row.fresh) throw new IdempotencyKeyTaken();
-  return row && { threadId, firstSeq: row.first, parent: row.parent, time };
+  ).catch((error: unknown) => {
+    throw sqlState(error) === keyTaken ? new IdempotencyKeyTaken() : error;
+  });
+  if (!row) return undefined;
+  if (!isKept) definitions.add(caller.userId, hash);
+  const place = { threadId, firstSeq: row.first, parent: row.parent, time };
+  if (row.status !== "running") return place;
+  const taken = toTakenRun({
+    ...{ id: runId, root_run: runId, thread_id: threadId, root_thread: threadId, epoch: 1, caller, definition },
+    ...{ takeovers: 0, cancel_asked: false, left_ms: Math.round(limits.deadlineSeconds * 1000), steered: 0 },
+    ...{ leaf: items.at(-1)!.id, next_seq: row.first + items.length },
+    ...{ disabled: row.disabled, role: row.role, permissions: row.permissions },
+  });
+  return { ...place, taken };
 }
 
 /** The root run that occupies a thread. */
@@ -134,6 +175,13 @@ export function liveRootSql(threadId: string): string {
   return `select id from runs where thread_id = ${threadId} and parent_run is null and status in ('queued', 'running', 'waiting')`;
 }
 
-export function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
+/** Columns that say whether a new run is queued or begins on a node; `may.here`: whether it may. */
+const takenSql = {
+  columns: "status, epoch, node, started_at, handed_over, takes",
+  queued: "'queued', 0, null, null, true, '[]'::jsonb",
+  values: (
+    node: string,
+  ) => `case when may.here then 'running' else 'queued' end, may.here::integer, case when may.here then ${node} end,
+        case when may.here then now() end, not may.here, case when may.here
+          then jsonb_build_array(jsonb_build_object('epoch', 1, 'node', ${node}::text, 'at', now(), 'over', false)) else '[]' end`,
+};

@@ -54,12 +54,12 @@ export async function endIdleRun(
     if (run.status === "running") return "running";
     const appended = await endLocked(runtime, query, { run, end });
     // Its parent has an answer to its call now.
-    if (run.root) await requeueRun(runtime, query, run);
+    if (run.root) await requeueRun(query, run);
     return { threadId: run.threadId, appended };
   });
   if (typeof done === "string") return done;
   publishEnd(runtime, done.threadId, done.appended);
-  runtime.engine.wake();
+  runtime.queue.wake();
   if (done.appended.pending > 0) await startNext(runtime, done.threadId);
   return "ended";
 }

@@ -6,7 +6,7 @@ import { jsonText } from "../../protocol/base/json-text.ts";
 import type { RunDefinition, RunStatus, WaitReason } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../../store/driver/database.ts";
-import { sha256 } from "./accept.ts";
+import { definitionSql, keepDefinitionSql, named } from "./run-definitions.ts";
 import type { RunOwner, RunEnd } from "../log/append.ts";
 import { releaseReservationsSql } from "../log/give-back.ts";
 import { insertItemsSql, itemsParameter, clearWaitSql } from "../log/rows.ts";
@@ -49,16 +49,17 @@ export async function ensureChild(
       run: runId,
     },
   ];
-  const text = jsonText(definition);
+  const { hash, text } = named(definition);
   const threadId = newId();
   const [made] = await query<{ id: string }>(
     `with p as (select id, user_id, root_run from runs where id = $1 and epoch = $2 and status = 'running' for share),
-     r as (insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, definition, definition_hash, caller)
-       select $3, $4, p.user_id, $5, p.id, $6, p.root_run, 'queued', $7::jsonb, $8, $9::jsonb from p
+     r as (insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, definition_hash, caller)
+       select $3, $4, p.user_id, $5, p.id, $6, p.root_run, 'queued', $8, $9::jsonb from p
        on conflict (parent_run, parent_call) where parent_run is not null do nothing returning id, user_id, thread_id),
      t as (insert into threads (id, user_id, key_id, title, agent, hidden, parent_run, next_seq, leaf)
        select r.thread_id, r.user_id, ($9::jsonb ->> 'key')::uuid, $10, $5, true, $1, $11::bigint + 1, $12 from r
        returning id, user_id, 1::bigint as first, null::uuid as parent),
+     d as (${keepDefinitionSql("r", { hash: "$8::text", body: "$7::jsonb" })}),
      i as (${insertItemsSql("$13", "$14")})
      select id from r`,
     [
@@ -69,7 +70,7 @@ export async function ensureChild(
       definition.agent.id,
       call,
       text,
-      sha256(text),
+      hash,
       jsonText(caller),
       title,
       items.length,
@@ -108,7 +109,7 @@ export async function takeChild(
          and exists (select from runs root where root.id = $2 and root.epoch = $3 and root.status = 'running' for share)
        returning ${takeColumns}),
      b as (update budgets set ${releaseReservationsSql("r.id")} from r where budgets.root_run = r.root_run)
-     select r.*, root.thread_id as root_thread, greatest(0, extract(epoch from budgets.deadline - now()) * 1000)::bigint as left_ms, threads.leaf, threads.next_seq, ${userColumns}
+     select r.*, ${definitionSql("r")} as definition, root.thread_id as root_thread, greatest(0, extract(epoch from budgets.deadline - now()) * 1000)::bigint as left_ms, threads.leaf, threads.next_seq, ${userColumns}
      from r, runs root, budgets, threads, users where root.id = r.root_run and budgets.root_run = r.root_run and threads.id = r.thread_id and users.id = r.user_id`,
     [childId, root.runId, root.epoch, node],
   );

@@ -1,5 +1,4 @@
 import { Conflict, NotFound } from "../../protocol/base/errors.ts";
-import { newId } from "../../protocol/base/ids.ts";
 import type { Item, NewItem } from "../../protocol/threads/items.ts";
 import type { RunDefinition, RunStatus } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
@@ -18,6 +17,7 @@ import {
 } from "../log/rows.ts";
 import { withoutWithdrawn } from "../log/standing.ts";
 import type { Runtime } from "../contract/runtime.ts";
+import { definitionSql } from "./run-definitions.ts";
 import { deliveriesOf } from "./webhook-signals.ts";
 
 /** A run whose row is locked by the transaction at hand: nobody can take, end, pause or decide it meanwhile. */
@@ -50,7 +50,7 @@ export async function lockRun(query: Query, runId: string, userId?: string): Pro
     late: boolean;
     definition: RunDefinition;
   }>(
-    `select id, thread_id, user_id, agent, status, epoch, definition, coalesce(wait_until < now() and retry_at is null, false) as late from runs
+    `select id, thread_id, user_id, agent, status, epoch, ${definitionSql("runs")} as definition, coalesce(wait_until < now() and retry_at is null, false) as late from runs
      where (id = $1 or id = (select root_run from runs where id = $1))
        and ($2::uuid is null or exists (select from runs mine where mine.id = $1 and mine.user_id = $2))
      order by parent_run is not null for update`,
@@ -126,20 +126,15 @@ export async function appendLocked(
 }
 
 /** A waiting run has all it waited for: anybody may take it again. A child goes on when its root does, which may be at work. */
-export async function requeueRun(runtime: Runtime, query: Query, run: LockedRun): Promise<void> {
+export async function requeueRun(query: Query, run: LockedRun): Promise<void> {
   if (run.root) {
     await wakeAncestors(query, run.id);
-    if (run.root.status === "waiting") await queueRoot(runtime, query, run.root);
-  } else await queueRoot(runtime, query, run);
+    if (run.root.status === "waiting") await queueRoot(query, run.root);
+  } else await queueRoot(query, run);
 }
 
-async function queueRoot(runtime: Runtime, query: Query, run: Omit<LockedRun, "root">): Promise<void> {
-  const jobId = newId();
-  await query(`update runs set status = 'queued', ${clearWaitSql}, handed_over = true, job_id = $2 where id = $1`, [
-    run.id,
-    jobId,
-  ]);
-  await runtime.engine.send(query, { id: jobId, runId: run.id, userId: run.userId });
+async function queueRoot(query: Query, { id }: Pick<LockedRun, "id">): Promise<void> {
+  await query(`update runs set status = 'queued', ${clearWaitSql}, handed_over = true where id = $1`, [id]);
 }
 
 /** Ends a locked run, also over somebody who works on it: each open call gets a result that says so. */

@@ -7,6 +7,7 @@ import { endItem } from "./end-run.ts";
 import { insertItemsSql, itemsParameter, placeItems, type ItemPosition } from "../log/rows.ts";
 import type { RunStart, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
+import { keepDefinitionSql } from "./run-definitions.ts";
 import { deliveriesOf } from "./webhook-signals.ts";
 import { violatedConstraint } from "../../store/driver/sql-state.ts";
 
@@ -90,13 +91,13 @@ export async function startNext(runtime: Runtime, threadId: string): Promise<voi
       if (!row) return undefined;
       // Its key was recorded when it was accepted.
       next = { ...row.start, idempotency: null, newThread: null };
-      const { jobId, runId, caller } = next;
-      const placed = await insertRun(query, next, { behindPending: false });
+      const placed = await insertRun(runtime, query, next, { behindPending: false });
       if (!placed) throw new Error(`Thread ${threadId} is locked and free, but a run could not begin in it.`);
-      await runtime.engine.send(query, { id: jobId, runId, userId: caller.userId });
       return placed;
     });
-    if (next && place) announceRun(runtime, next, place);
+    if (!next || !place) return;
+    announceRun(runtime, next, place);
+    runtime.queue.wake();
   } catch (error) {
     if (!next || violatedConstraint(error) !== "items_id_key") throw error;
     // Somebody used the message's id in another thread meanwhile; what waits behind it must not wait for ever.
@@ -124,9 +125,10 @@ export async function endPending(
      p as (delete from pending using l where run_id = $1 and ($2::uuid is null or user_id = $2) returning pending.*),
      t as (update threads set pending = greatest(0, threads.pending - 1), next_seq = next_seq + 1, previous_leaf = leaf, leaf = $3
            from p where threads.id = p.thread_id returning threads.id, threads.user_id, next_seq - 1 as first, previous_leaf as parent),
-     r as (insert into runs (id, thread_id, user_id, agent, root_run, status, error, definition, definition_hash, caller, ended_at)
-           select p.run_id, p.thread_id, p.user_id, p.start -> 'definition' -> 'agent' ->> 'id', p.run_id, $4, $5::jsonb, p.start -> 'definition', '',
-             p.start -> 'caller', now() from p),
+     r as (insert into runs (id, thread_id, user_id, agent, root_run, status, error, definition_hash, caller, ended_at)
+           select p.run_id, p.thread_id, p.user_id, p.start -> 'definition' -> 'agent' ->> 'id', p.run_id, $4, $5::jsonb,
+             definition_hash(p.start -> 'definition'), p.start -> 'caller', now() from p),
+     d as (${keepDefinitionSql("p", { hash: "definition_hash(start -> 'definition')", body: "start -> 'definition'" })}),
      i as (${insertItemsSql("$6", "$7")}),
      h as (insert into deliveries (id, user_id, hook, body)
            select x.id, p.user_id, x.hook, x.body || jsonb_build_object('thread', p.thread_id, 'agent', p.start -> 'definition' -> 'agent' ->> 'id')

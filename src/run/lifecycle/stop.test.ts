@@ -32,7 +32,7 @@ eachRunDatabase((suite) => {
       await Promise.all([begin(service), begin(service), begin(service)]);
       for (let turns = 0; turns < round; turns++) await new Promise((resolve) => setImmediate(resolve));
       await service.stop(0);
-      assert.deepEqual(await suite.database().query("select id from pgboss.job where state = 'active'"), []);
+      assert.deepEqual(await suite.database().query("select id from runs where status = 'running'"), []);
     }
   });
 

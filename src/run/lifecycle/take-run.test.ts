@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { before, beforeEach, test } from "node:test";
 import { eachDatabase } from "../../../test/databases.ts";
-import { assertHeld, insertRun, insertUser, rowIn, type RunRows, runRows, testNode } from "../../../test/run-rows.ts";
+import { insertRun, insertUser, rowIn, type RunRows, runRows, takeOver, testNode } from "../../../test/run-rows.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { Database } from "../../store/driver/database.ts";
-import { toTakenRun, takeRun, type TakenRow } from "./take-run.ts";
+import { takeRun } from "./take-run.ts";
 
 const node = newId();
 const everyone = ["agent:*", "collection:*", "model:*", "room:*", "tool:*"];
@@ -28,16 +28,17 @@ eachDatabase((databases) => {
   });
 
   const set = (columns: string, { runId } = run) => database.query(`update runs set ${columns} where id = $1`, [runId]);
-  const take = (of = run, jobId = of.jobId) => takeRun(database, node, { id: jobId, runId: of.runId, retryCount: 0 });
+  const take = (of = run) => takeOver(database, of.runId, node);
   const rowOf = async ({ runId } = run) => rowIn(await runRows(database), "runs", runId);
   /** Of a run that was begun and not yet worked on. */
   const queued = "status = 'queued', handed_over = true, takeovers = 0, started_at = null";
 
   test("take: nobody takes what is another's, has ended, or waits for a person", async () => {
     const before = await runRows(database);
-    assert.equal(await take(run, newId()), undefined);
-    assert.equal(await take({ ...run, runId: newId() }), undefined);
-    assert.equal(await take({ ...others[0]!, jobId: run.jobId }), undefined);
+    const claimed = { runId: run.runId, epoch: 2, crashed: true, retried: false, lastNode: testNode };
+    assert.equal(await takeRun(database, { ...claimed, epoch: 1 }), undefined);
+    assert.equal(await takeRun(database, { ...claimed, epoch: 3 }), undefined);
+    assert.equal(await takeRun(database, { ...claimed, runId: newId() }), undefined);
     assert.deepEqual(await runRows(database), before);
     for (const status of ["waiting", "done", "failed", "cancelled"]) {
       await set(`status = '${status}'`);
@@ -147,7 +148,7 @@ eachDatabase((databases) => {
   });
 
   test("take: what is at work below a run that nobody worked on goes on", async () => {
-    for (const state of [queued, "status = 'waiting', retry_at = now()"]) {
+    for (const state of [queued, "status = 'waiting', handed_over = true, retry_at = now()"]) {
       const { after } = await below();
       await set(`${state}, node = '${testNode}'`);
       await database.query("update budgets set steps = 10, tokens = 1000, cost = 10");
@@ -166,13 +167,8 @@ eachDatabase((databases) => {
     test("take: nobody waits for a run that somebody else holds", async () => {
       await database.transaction(async (query) => {
         await query("select 1 from runs where id = $1 for update", [run.runId]);
-        await assertHeld(database, run);
+        const claimed = { ...run, crashed: true, retried: false, lastNode: testNode };
+        await assert.rejects(takeRun(database, claimed), { code: "database_locked" });
       });
     });
-});
-
-test("take: a run below was not to go on by itself, unless it says so", () => {
-  const row = { caller: { permissions: [] }, permissions: [] } as unknown as TakenRow;
-  assert.equal(toTakenRun(row).retried, false);
-  assert.equal(toTakenRun({ ...row, retried: true }).retried, true);
 });

@@ -1,9 +1,9 @@
 import { intersectRights, type Caller, type Rights } from "../../protocol/base/callers.ts";
 import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import type { Database } from "../../store/driver/database.ts";
-import type { Job } from "../engine/engine.ts";
+import type { ClaimedRun } from "../engine/queue.ts";
 import { releaseTreeReservationsSql } from "../log/give-back.ts";
-import { hasWork, clearWaitSql } from "../log/rows.ts";
+import { definitionSql } from "./run-definitions.ts";
 
 /** A run as this process took it: from here on it writes at this epoch, or not at all. */
 export type TakenRun = {
@@ -32,9 +32,9 @@ export type TakenRun = {
 /** SQL columns of the user that the run works for. */
 export const userColumns = "users.disabled, users.role, permissions_of(users.id, users.role) as permissions";
 
-/** SQL columns that a take returns of the run's row. */
+/** SQL columns of a run that is taken. */
 export const takeColumns =
-  "id, thread_id, user_id, root_run, epoch, caller, definition, takeovers, cancel_asked, steered";
+  "id, thread_id, user_id, root_run, epoch, caller, definition_hash, takeovers, cancel_asked, steered";
 
 /** The first take is kept, and the newest of the others. */
 const maxTakes = 32;
@@ -59,7 +59,6 @@ export type TakenRow = {
   leaf: string | null;
   next_seq: number;
   steered: number;
-  retried?: boolean;
   disabled: boolean;
 } & Rights;
 
@@ -81,35 +80,37 @@ export function toTakenRun(row: TakenRow): TakenRun {
     leaf: row.leaf,
     nextSeq: row.next_seq,
     steered: row.steered,
-    retried: row.retried ?? false,
+    retried: false,
   };
 }
 
-/** The runs below a run that is being taken that its last owner has not left: our own server was asked for them, elsewhere or while the run waited. */
+/**
+ * The runs below a claimed run that go on: our own server was asked for them, so their work is not that of the run's last node; or they
+ * are on a node that lives, though the run has moved.
+ */
 const atWork = `array (select c.id::text from runs c where c.root_run = r.id and c.parent_run is not null and c.status = 'running'
-  and not (r.was = 'running' and c.node = r.last_node))`;
+  and not ($3::boolean and c.node is not distinct from $4::text))`;
 
-/** Raises the epoch if the run still names this job; undefined: somebody else has it, or it has ended. Commits before the first read.
- * Throws Unavailable `database_locked` at once where somebody holds its row: whoever waited would keep a connection from others.
- * Child runs that the last owner was working on are taken from it as well, and their reservations are released.
- * `steered` and the thread are of one snapshot: the updated row may know of a message that the thread does not show yet. */
-export async function takeRun(database: Database, node: string, job: Job): Promise<TakenRun | undefined> {
+/**
+ * Reads a run that was claimed, and lets its time run. Undefined: it has been lost again. Where its last owner died, the child runs
+ * that it was working on are taken from it as well, and their reservations are released. `steered` and the thread are of one
+ * snapshot: the locked row may know of a message that the thread does not show yet. Throws Unavailable `database_locked` at once where
+ * somebody holds the row: whoever waited would keep a connection from others.
+ */
+export async function takeRun(
+  database: Database,
+  { runId, epoch, crashed, lastNode, retried }: ClaimedRun,
+): Promise<TakenRun | undefined> {
   const [row] = await database.query<TakenRow>(
-    `with free as (
-       select id as free_id, status as was, node as last_node from runs where id = $1 and job_id = $2
-         and ${hasWork} for no key update nowait),
-     r as (
-       update runs set epoch = epoch + 1, status = 'running', ${clearWaitSql}, node = $3, started_at = coalesce(started_at, now()),
-         takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false, ${insertTakeSql("$3")}
-       from free where id = free_id
-       returning ${takeColumns.replace(", steered", "")}, was, last_node),
+    `with r as (select ${takeColumns} from runs where id = $1 and epoch = $2 and status = 'running' for share nowait),
      c as (update runs set epoch = runs.epoch + 1 from r where runs.root_run = r.id and runs.parent_run is not null
-       and runs.status = 'running' and r.was = 'running' and runs.node = r.last_node returning 1),
+       and runs.status = 'running' and $3::boolean and runs.node is not distinct from $4::text returning 1),
      b as (update budgets set deadline = now() + left_ms * interval '1 millisecond', ${releaseTreeReservationsSql(atWork)}
        from r, (select count(*) from c) stopped where budgets.root_run = r.root_run returning left_ms)
-     select r.*, r.thread_id as root_thread, b.left_ms, threads.leaf, threads.next_seq, seen.steered, seen.retry_at is not null as retried, ${userColumns} from r, b, threads, runs seen, users
-     where threads.id = r.thread_id and seen.id = $1 and users.id = seen.user_id`,
-    [job.runId, job.id, node],
+     select r.id, r.thread_id, r.root_run, r.epoch, r.caller, r.takeovers, r.cancel_asked, seen.steered, r.thread_id as root_thread,
+       ${definitionSql("r")} as definition, b.left_ms, threads.leaf, threads.next_seq, ${userColumns} from r, b, threads, runs seen, users
+     where threads.id = r.thread_id and seen.id = $1 and users.id = r.user_id`,
+    [runId, epoch, crashed, lastNode],
   );
-  return row && toTakenRun(row);
+  return row && { ...toTakenRun(row), retried };
 }

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { shortOutages } from "../../../test/runs.ts";
 import { markCancelled } from "../../../test/cancel-asked.ts";
-import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
+import { eachRunDatabase, rowOf, until, passOn } from "../../../test/run-suite.ts";
 import type { Script } from "../../models/demo/scripted.ts";
 import { newId } from "../../protocol/base/ids.ts";
-import { takeRun } from "../lifecycle/take-run.ts";
+import { takeOver } from "../../../test/run-rows.ts";
 
 const limits = { steps: 1, tokens: 1_000_000, cost: 100 };
 const hand = { call: "delegate", arguments: { agent: "worker", task: "Think." } };
@@ -62,8 +62,7 @@ eachRunDatabase(({ database, start }) => {
       const started = await service.runs.start(service.caller, { agent: "assistant", message: { content: "go" } });
       await until(() => service.model.requests.length === before + (before === 1 ? 1 : 2), "the step that hangs");
       isDying = false;
-      const { job_id } = await rowOf(database(), started.runId);
-      await database().query("update pgboss.job set state = 'retry', start_after = now() where id = $1", [job_id]);
+      await passOn(database(), started.runId);
       const events = await service.events(started);
       const last = events.at(-1)!;
       assert.deepEqual(last.type === "run-end" && [last.status, last.error], ["done", undefined]);
@@ -108,8 +107,7 @@ eachRunDatabase(({ database, start }) => {
     test(`a run at work ${where}, as its root is taken: ${where === "elsewhere" ? "it goes on, and keeps" : "it is over, and gives back"} what it had reserved`, async () => {
       const { runId, child, before } = await startHanging();
       if (where === "elsewhere") await database().query("update runs set node = $2 where id = $1", [child.id, newId()]);
-      const { job_id } = await rowOf(database(), runId);
-      assert.ok(await takeRun(database(), newId(), { id: job_id, retryCount: 0, runId }));
+      assert.ok(await takeOver(database(), runId));
       const { epoch } = await rowOf(database(), child.id);
       if (where === "elsewhere") assert.deepEqual([epoch, (await used(runId))!.is_open], [child.epoch, true]);
       else assert.deepEqual([epoch, await used(runId)], [child.epoch + 1, before]);

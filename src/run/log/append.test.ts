@@ -175,9 +175,9 @@ eachDatabase((databases) => {
       end: { status: "failed", error: { code: "c", message: "m" } },
       settles: used,
     });
-    const { status, error, ended_at, wait_reason, wait_until, retry_at, job_id, handed_over } = ended.run;
+    const { status, error, ended_at, wait_reason, wait_until, retry_at, handed_over } = ended.run;
     assert.deepEqual({ status, error }, { status: "failed", error: { code: "c", message: "m" } });
-    assert.deepEqual([wait_reason, wait_until, retry_at, job_id, handed_over], [null, null, null, run.jobId, false]);
+    assert.deepEqual([wait_reason, wait_until, retry_at, handed_over], [null, null, null, false]);
     assert.ok(isNear(msBetween(ended_at, new Date().toISOString()), 0));
     assert.deepEqual([ended.budget["steps"], ended.budget["tokens"], ended.budget["cost"]], [8, 730, 7.5]);
     assert.deepEqual(Object.keys(ended.budget["unsettled"] as object), [child.runId]);
@@ -226,19 +226,14 @@ eachDatabase((databases) => {
   test("append: a run that waits says for what, how long, and when it goes on by itself", async () => {
     const before = new Date().toISOString();
     const waits = await after(run, [], { wait: { reason: "client", maxMs: 60_000 } });
-    const { status, wait_reason, wait_until, retry_at, handed_over, job_id } = waits.run;
-    assert.deepEqual(
-      [status, wait_reason, handed_over, job_id, retry_at],
-      ["waiting", "client", true, run.jobId, null],
-    );
+    const { status, wait_reason, wait_until, retry_at, handed_over } = waits.run;
+    assert.deepEqual([status, wait_reason, handed_over, retry_at], ["waiting", "client", true, null]);
     assert.ok(isNear(msBetween(wait_until, before), 60_000));
 
     await database.query("update runs set status = 'running'");
-    const jobId = newId();
     const retries = await after(run, [], {
-      wait: { reason: "provider", maxMs: 60_000, retry: { afterMs: 30_000, jobId } },
+      wait: { reason: "provider", maxMs: 60_000, retryAfterMs: 30_000 },
     });
-    assert.equal(retries.run["job_id"], jobId);
     assert.ok(isNear(msBetween(retries.run["retry_at"], before), 30_000));
   });
 

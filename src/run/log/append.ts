@@ -23,8 +23,8 @@ export type AppendExtras = {
     readonly reason: WaitReason;
     /** The run ends after this long, by the database's clock. */
     readonly maxMs: number;
-    /** Continues by itself after this long, with this job. */
-    readonly retry?: { readonly afterMs: number; readonly jobId?: string | undefined } | undefined;
+    /** Continues by itself after this long. */
+    readonly retryAfterMs?: number | undefined;
   };
   /** The run got somewhere, so earlier crashes no longer count. */
   readonly progress?: boolean;
@@ -92,7 +92,7 @@ export async function append(
   if (extras.wait)
     sets.push(
       `status = 'waiting', wait_reason = ${add(extras.wait.reason)}, wait_until = now() + ${add(extras.wait.maxMs)} * interval '1 millisecond', handed_over = true,
-       retry_at = now() + ${add(extras.wait.retry?.afterMs ?? null)}::float8 * interval '1 millisecond', job_id = coalesce(${add(extras.wait.retry?.jobId ?? null)}::uuid, job_id)`,
+       retry_at = now() + ${add(extras.wait.retryAfterMs ?? null)}::float8 * interval '1 millisecond'`,
     );
   const endsOrWaits = Boolean(extras.end ?? extras.wait);
 

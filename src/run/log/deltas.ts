@@ -45,6 +45,8 @@ export type DeltaWriter = {
   touch(threadId: string): void;
   /** Asks other nodes to stop a run. */
   tellStop(runId: string): void;
+  /** Lets other nodes know that a run is queued. */
+  tellQueued(): void;
   close(): Promise<void>;
 };
 
@@ -57,6 +59,8 @@ const noticeSchema = z.object({
   /** Live text was added to these, to messages that had begun; only the ends of their ids, as this is told ten times a second. */
   live: z.union([z.literal("all"), z.array(z.string())]).default([]),
   stop: z.array(z.string()).optional(),
+  /** A run is queued that the node which says so can't take. */
+  queued: z.literal(true).optional(),
 });
 export type Notice = Readonly<z.infer<typeof noticeSchema>>;
 
@@ -98,6 +102,7 @@ export function createDeltaWriter(options: {
   /** Of which other nodes know: they read what is added to it by its offset. */
   const begun = new WeakSet<LiveStep>();
   const stops = new Set<string>();
+  let queued = false;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
   let flushing: Promise<void> = Promise.resolve();
@@ -115,7 +120,8 @@ export function createDeltaWriter(options: {
   async function flush(): Promise<void> {
     const taken = [...unwritten];
     unwritten.clear();
-    const notice = remote ? noticeText({ node: shortId(node), threads, growing, stops }) : undefined;
+    const notice = remote ? noticeText({ node: shortId(node), threads, growing, stops, queued }) : undefined;
+    queued = false;
     threads.clear();
     growing.clear();
     stops.clear();
@@ -207,11 +213,16 @@ export function createDeltaWriter(options: {
       stops.add(runId);
       schedule();
     },
+    tellQueued() {
+      if (!remote) return;
+      queued = true;
+      schedule();
+    },
     async close() {
       closed = true;
       clearTimeout(timer);
       await flushing;
-      if (unwritten.size + threads.size + stops.size > 0)
+      if (unwritten.size + threads.size + stops.size > 0 || queued)
         await flush().catch((error: unknown) =>
           log.warn({ error: String(error) }, "the last live text was not stored"),
         );
@@ -241,9 +252,10 @@ type Changes = {
   readonly threads: ReadonlySet<string>;
   readonly growing: ReadonlySet<string>;
   readonly stops: ReadonlySet<string>;
+  readonly queued: boolean;
 };
 
-function noticeText({ node, threads, growing, stops }: Changes): string {
+function noticeText({ node, threads, growing, stops, queued }: Changes): string {
   const live = [...growing].filter((id) => !threads.has(id)).map(shortId);
   const most = 100;
   return JSON.stringify({
@@ -251,5 +263,6 @@ function noticeText({ node, threads, growing, stops }: Changes): string {
     ...(threads.size > 0 && { threads: threads.size > most ? "all" : [...threads] }),
     ...(live.length > 0 && { live: threads.size + live.length > most ? "all" : live }),
     ...(stops.size > 0 && { stop: [...stops].slice(0, 80) }),
+    ...(queued && { queued }),
   } satisfies z.input<typeof noticeSchema>);
 }

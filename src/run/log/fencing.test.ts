@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, rowOf, until, watch, type RunSuite } from "../../../test/run-suite.ts";
+import { eachRunDatabase, rowOf, until, watch, type RunSuite, passOn } from "../../../test/run-suite.ts";
 import { LostRun } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { NewItem } from "../../protocol/threads/items.ts";
@@ -12,6 +12,7 @@ import { endRun } from "../lifecycle/end-run.ts";
 import { reserve } from "../limits/limits.ts";
 import { takeRun } from "../lifecycle/take-run.ts";
 import { silentLog } from "../../protocol/base/log.ts";
+import { takeOver } from "../../../test/run-rows.ts";
 
 const notice = (text: string): NewItem => ({ id: newId(), kind: "notice", body: { text } });
 
@@ -28,10 +29,8 @@ async function hangingRun({ start, database }: RunSuite) {
 }
 
 /** Another process takes the run, as if this one had missed its heartbeat. */
-async function takeOver(database: Database, runId: string) {
-  const jobId = newId();
-  await database.query("update runs set job_id = $2 where id = $1", [runId, jobId]);
-  const taken = await takeRun(database, newId(), { id: jobId, retryCount: 0, runId });
+async function isTakenOver(database: Database, runId: string) {
+  const taken = await takeOver(database, runId);
   assert(taken);
   return taken;
 }
@@ -47,7 +46,7 @@ eachRunDatabase((suite) => {
   test("an owner of old changes nothing, whatever it tries", async () => {
     const { owner } = await hangingRun(suite);
     const database = suite.database();
-    const taken = await takeOver(database, owner.runId);
+    const taken = await isTakenOver(database, owner.runId);
     assert.equal(taken.epoch, owner.epoch + 1);
     assert.equal(taken.takeovers, 1);
     const now: RunOwner = { ...owner, epoch: taken.epoch };
@@ -110,19 +109,19 @@ eachRunDatabase((suite) => {
     }
   });
 
-  test("a job that the run no longer names takes nothing", async () => {
+  test("a claim that was lost again takes nothing", async () => {
     const { owner } = await hangingRun(suite);
     const database = suite.database();
-    assert.equal(await takeRun(database, newId(), { id: newId(), retryCount: 0, runId: owner.runId }), undefined);
+    const lost = { runId: owner.runId, epoch: owner.epoch - 1, crashed: true, retried: false, lastNode: null };
+    assert.equal(await takeRun(database, lost), undefined);
     assert.equal((await rowOf(database, owner.runId)).epoch, owner.epoch);
   });
 
   test("a process that takes its own run a second time drops the first work on it", async () => {
     const { service, started, owner } = await hangingRun(suite);
     const database = suite.database();
-    // As when the process stood still, its job was failed, and it fetched the job again itself.
-    const { job_id } = await rowOf(database, started.runId);
-    await database.query("update pgboss.job set state = 'retry', start_after = now() where id = $1", [job_id]);
+    // As when the process stood still, looked dead, and claimed the run again itself.
+    await passOn(database, started.runId);
     await until(async () => (await rowOf(database, started.runId)).epoch === owner.epoch + 1, "the second take");
     await until(() => service.model.stopped() === 1, "the end of the first work");
     assert.equal(service.active(), 1);
@@ -156,11 +155,7 @@ eachRunDatabase((suite) => {
       return rows.length >= count;
     };
     await until(waiting(1), "the append to wait for the thread");
-    const jobId = newId();
-    const taken = database
-      .query("update runs set job_id = $2 where id = $1", [owner.runId, jobId])
-      .then(() => takeRun(database, newId(), { id: jobId, retryCount: 0, runId: owner.runId }))
-      .then(() => order.push("take"));
+    const taken = takeOver(database, owner.runId).then(() => order.push("take"));
     await until(waiting(2), "the takeover to wait for the append");
     held.resolve();
     await Promise.all([lock, appended, taken]);

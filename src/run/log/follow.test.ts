@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
+import { eachRunDatabase, until, watch, passOn } from "../../../test/run-suite.ts";
 import { textIn, type TestRuns } from "../../../test/runs.ts";
 import { formatCursor, parseCursor, type Cursor, type RunEvent } from "../../protocol/threads/events.ts";
 import type { RunStart } from "../runs.ts";
@@ -145,8 +145,7 @@ eachRunDatabase((suite) => {
     const started = await begin(service);
     const watching = watch(service, started);
     await until(() => textLength(watching.seen) > 0);
-    const { job_id } = await rowOf(suite.database(), started.runId);
-    await suite.database().query("update pgboss.job set state = 'retry', start_after = now() where id = $1", [job_id]);
+    await passOn(suite.database(), started.runId);
     await until(() => ended(watching.seen), "the end");
     watching.close();
     assert.deepEqual(
@@ -177,9 +176,8 @@ eachRunDatabase((suite) => {
     const started = await begin(service);
     const watching = watch(service, started);
     await until(() => textLength(watching.seen) > 0);
-    const { job_id } = await rowOf(suite.database(), started.runId);
     await suite.database().query("update runs set cancel_asked = true where id = $1", [started.runId]);
-    await suite.database().query("update pgboss.job set state = 'retry', start_after = now() where id = $1", [job_id]);
+    await passOn(suite.database(), started.runId);
     await until(() => ended(watching.seen), "the end");
     watching.close();
     assert.deepEqual(

@@ -84,7 +84,7 @@ export async function reserveFor(
   request: Pick<ModelRequest, "messages" | "settings" | "tools">,
 ): Promise<ReservedStep> {
   const { limits, agent } = work.taken.definition;
-  if (!work.job) checkOwnLimits(work.items, agent.limits, { steps: 1 });
+  if (!work.isRoot) checkOwnLimits(work.items, agent.limits, { steps: 1 });
   const input =
     request.messages.reduce((sum, message) => sum + estimate(message.content), 0) + schemaTokens(request.tools ?? []);
   const isLimited = limits.tokens !== undefined || limits.cost !== undefined;

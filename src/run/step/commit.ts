@@ -87,11 +87,11 @@ export async function noteProgress(work: RunWork): Promise<void> {
 
 /** Returns webhook deliveries for an event of a root run; none for child runs. */
 export function signalsOf(
-  { runtime, taken, job }: RunWork,
+  { runtime, taken, isRoot }: RunWork,
   event: RunSignal,
   rest: { readonly reason?: string; readonly error?: RunEnd["error"] } = {},
 ): readonly Delivery[] {
-  if (!job) return [];
+  if (!isRoot) return [];
   const { runId, threadId, definition } = taken;
   const { agent, options } = definition;
   return deliveriesOf(runtime, { runId, threadId, agent: agent.id, event, callback: options.callback, ...rest });

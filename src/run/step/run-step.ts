@@ -80,7 +80,7 @@ export async function runStep(work: RunWork, key: string, options: StepOptions =
   const items = [...notices, ...said];
   if (!isLast) return commit(work, items, extras);
   // In a room an empty answer is a pass; a delegating run is told what was done instead.
-  const mayBeSilent = options.voice !== undefined || !work.job;
+  const mayBeSilent = options.voice !== undefined || !work.isRoot;
   const isFiltered = answer.finish === "filter";
   // Why there are no words is told by each protocol in its own way, beside what was done.
   if (answer.text.trim() !== "" || (isFiltered ? hasWorked(work.items) : mayBeSilent))

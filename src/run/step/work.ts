@@ -1,6 +1,5 @@
 import type { Item, NewItem } from "../../protocol/threads/items.ts";
 import type { AppendExtras, RunOwner, RunEnd } from "../log/append.ts";
-import type { Job } from "../engine/engine.ts";
 import { foldOf, type Fold } from "../log/fold.ts";
 import type { Runtime, StopReason } from "../contract/runtime.ts";
 import type { ReservedStep } from "../contract/reserved-step.ts";
@@ -23,8 +22,8 @@ export type WaitExtras = {
 export type WorkOptions = {
   readonly runtime: Runtime;
   readonly taken: TakenRun;
-  /** Undefined for a child run. */
-  readonly job: Job | undefined;
+  /** Not below another run: nothing of it waits for this process. */
+  readonly isRoot: boolean;
   /** For a child: the root under whose epoch it works and takes its own children. */
   readonly root?: Pick<RunOwner, "runId" | "epoch">;
   /** Works on a child until it ends, waits, or can't continue here. */

@@ -59,8 +59,8 @@ anyRunDatabase((suite) => {
     await transaction(async (other) => {
       await other("update threads set updated_at = now() where id = $1", [threadId]);
       await other(
-        `insert into runs (id, thread_id, user_id, agent, root_run, status, definition, definition_hash, caller)
-         select $1, thread_id, user_id, agent, $1, 'queued', definition, definition_hash, caller from runs where id = $2`,
+        `insert into runs (id, thread_id, user_id, agent, root_run, status, definition_hash, caller)
+         select $1, thread_id, user_id, agent, $1, 'queued', definition_hash, caller from runs where id = $2`,
         [newId(), runId],
       );
       refused = assert.rejects(deletion(), { status: 409, code: "thread_busy" });

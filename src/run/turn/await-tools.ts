@@ -2,7 +2,7 @@ import { LostRun } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { NewItem } from "../../protocol/threads/items.ts";
 import type { RunDefinition } from "../../protocol/threads/runs.ts";
-import { jsonText } from "../../protocol/base/json-text.ts";
+import { keepDefinitionSql, named } from "../lifecycle/run-definitions.ts";
 import type { TakenRun } from "../lifecycle/take-run.ts";
 import { defineRun } from "./define-run.ts";
 import type { RunWork } from "../step/work.ts";
@@ -24,9 +24,12 @@ export async function awaitTools(work: RunWork): Promise<TakenRun | undefined> {
   const missing = await runtime.tools.wait(awaited, taken.caller, { signal, tell: () => {} });
   signal.throwIfAborted();
   const definition = withTools(work, before);
+  const { hash, text } = named(definition);
   const rows = await runtime.database.query(
-    "update runs set definition = $3::jsonb where id = $1 and epoch = $2 and status = 'running' returning 1",
-    [work.owner.runId, work.owner.epoch, jsonText(definition)],
+    `with r as (update runs set definition_hash = $3 where id = $1 and epoch = $2 and status = 'running' returning user_id),
+       d as (${keepDefinitionSql("r", { hash: "$3::text", body: "$4::jsonb" })})
+     select 1 from r`,
+    [work.owner.runId, work.owner.epoch, hash, text],
   );
   if (rows.length === 0) throw new LostRun(work.owner.runId);
   for (const reason of missing.values())

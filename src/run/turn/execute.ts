@@ -7,7 +7,7 @@ import { isDatabaseFault } from "../../store/driver/sql-state.ts";
 import type { RunEnd } from "../log/append.ts";
 import { awaitTools } from "./await-tools.ts";
 import { createTurn } from "./create-turn.ts";
-import type { Job } from "../engine/engine.ts";
+import type { ClaimedRun } from "../engine/queue.ts";
 import { branchOf, readHistory } from "../log/history.ts";
 import { settlement } from "../step/ask-model.ts";
 import { BudgetExceeded, deadlineReached, limitOf } from "../limits/limits.ts";
@@ -29,56 +29,69 @@ const maxTakeovers = 5;
 /** A fault may last, and nothing is gained by trying many times a second. */
 const releaseAfterMs = 1000;
 
-/** Takes a run for this process and works on it until it ends, waits, or is lost or handed over. Never throws. */
-export async function executeRun(runtime: Runtime, job: Job): Promise<void> {
-  let taken: TakenRun | undefined;
-  try {
-    taken = await takeRun(runtime.database, runtime.node, job);
+/** Works on a run that this process has claimed, until it ends, waits, or is lost or handed over. Never throws. */
+export function executeClaimed(runtime: Runtime, claimed: ClaimedRun): Promise<void> {
+  return orGiveBack(runtime, claimed, async () => {
+    const taken = await takeRun(runtime.database, claimed);
     if (taken?.retried) await wakeRetries(runtime.database.query, taken.runId);
-    if (taken) await workOn(runtime, taken, { job });
-    else await runtime.engine.complete(job);
+    if (taken) await workOn(runtime, taken);
+  });
+}
+
+/** The same for one that begins here. */
+export function executeTaken(runtime: Runtime, taken: TakenRun): Promise<void> {
+  return orGiveBack(runtime, taken, () => workOn(runtime, taken));
+}
+
+/** Only the database can fail, or something before the work began. Whoever claims the run next takes it up again. */
+async function orGiveBack(
+  runtime: Runtime,
+  run: Pick<TakenRun, "runId" | "epoch">,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
   } catch (error) {
-    // Only the database can bring us here, or a fault before the work began. Whoever takes the job next, takes the run up again.
+    const { runId } = run;
     if (error instanceof ColloquyError && error.code === "database_locked")
-      runtime.log.warn({ runId: job.runId }, "a run to take is locked; retrying");
-    else runtime.log.error({ runId: job.runId, error }, "run handed back to the queue");
-    await giveBack(runtime, job, taken);
+      runtime.log.warn({ runId }, "a run to take is locked; retrying");
+    else runtime.log.error({ runId, error }, "run handed back to the queue");
+    await giveBack(runtime, run);
   }
 }
 
 /**
- * Until it is done: with one process on its database nobody else would ever find a job that nobody works on. That the database
- * was away is no fault of the run, and not counted as a process that died over it.
+ * Until it is done: nobody else finds a run that a living process has and does not work on. That the database was away is no fault of
+ * the run, and not counted as a process that died over it.
  */
-async function giveBack({ engine, database, log }: Runtime, job: Job, taken: TakenRun | undefined): Promise<void> {
+async function giveBack(runtime: Runtime, { runId, epoch }: Pick<TakenRun, "runId" | "epoch">): Promise<void> {
+  const { database, log, queue } = runtime;
   for (;;) {
     await sleep(releaseAfterMs, undefined, { ref: false });
     try {
-      if (taken)
-        await database.query("update runs set handed_over = true where id = $1 and epoch = $2 and status = 'running'", [
-          taken.runId,
-          taken.epoch,
-        ]);
-      return await engine.release(job);
+      await database.query(leaveSql, [runId, epoch]);
+      return queue.wake();
     } catch (error) {
-      log.warn({ runId: job.runId, error: messageOf(error) }, "could not hand the run back to the queue");
+      log.warn({ runId, error: messageOf(error) }, "could not hand the run back to the queue");
       if (!isDatabaseFault(error)) return;
     }
   }
 }
 
-/** In whose name a run is worked on: a root in that of its job, a child in that of the run that called it. */
-type JobOrParent =
-  | { readonly job: Job; readonly parent?: undefined }
-  | { readonly job?: undefined; readonly parent: ParentWork };
+/** Leaves a root run to anybody; that is no crash. */
+const leaveSql =
+  "update runs set status = 'queued', handed_over = true where id = $1 and epoch = $2 and status = 'running' returning root_run";
+
+/** In whose name a child is worked on: that of the run that called it. */
 export type ParentWork = Pick<RunWork, "root" | "signal"> & { readonly progressed: () => Promise<void> };
 
 /** Works on a child until it ends, waits, or can't go on here. Throws only what its parent would be given back for. */
 export function executeChild(runtime: Runtime, taken: TakenRun, parent: ParentWork): Promise<void> {
-  return workOn(runtime, taken, { parent });
+  return workOn(runtime, taken, parent);
 }
 
-async function workOn(runtime: Runtime, taken: TakenRun, { job, parent }: JobOrParent): Promise<void> {
+async function workOn(runtime: Runtime, taken: TakenRun, parent?: ParentWork): Promise<void> {
+  const isRoot = parent === undefined;
   const { runId, threadId, epoch } = taken;
   const control = new AbortController();
   let stopped: StopReason | undefined;
@@ -92,10 +105,10 @@ async function workOn(runtime: Runtime, taken: TakenRun, { job, parent }: JobOrP
   parent?.signal.addEventListener("abort", stopWithParent, { once: true });
   if (parent?.signal.aborted) stopWithParent();
   // Work that waits to be handed over keeps no process that has stopped.
-  const timer = job && setTimeout(() => stop("deadline"), Math.min(taken.leftMs, 2 ** 31 - 1)).unref();
+  const timer = isRoot ? setTimeout(() => stop("deadline"), Math.min(taken.leftMs, 2 ** 31 - 1)).unref() : undefined;
   // This process may have lost the run to itself, when it stood still for too long.
   runtime.active.get(runId)?.stop("lost");
-  const entry: ActiveRun = { runId, epoch, job, signal: control.signal, stop };
+  const entry: ActiveRun = { runId, epoch, signal: control.signal, stop };
   runtime.active.set(runId, entry);
   const letGo = runtime.feeds.hold(threadId, taken.nextSeq - 1);
   try {
@@ -107,7 +120,7 @@ async function workOn(runtime: Runtime, taken: TakenRun, { job, parent }: JobOrP
         {
           runtime,
           taken: of,
-          job,
+          isRoot,
           ...(parent && { root: parent.root, progressed: parent.progressed }),
           signal: control.signal,
           stop,
@@ -134,11 +147,11 @@ async function workOn(runtime: Runtime, taken: TakenRun, { job, parent }: JobOrP
       if (!work.left) await endWork(work, { status: "done" });
     } catch (error) {
       if (work.left === "waiting") return;
-      if (stopped === "gave-up" && job) return await handOverLater(runtime, work, job);
-      if (error instanceof LostRun || stopped === "lost") return await settleLost(runtime, job);
-      if (!job && (stopped === "with-parent" || stopped === "hand-over"))
+      if (stopped === "gave-up" && isRoot) return await handOverLater(runtime, work);
+      if (error instanceof LostRun || stopped === "lost") return;
+      if (!isRoot && (stopped === "with-parent" || stopped === "hand-over"))
         return await releaseChild(runtime.database.query, work.owner);
-      if (stopped === "hand-over" && job) return await handOver(runtime, work, job);
+      if (stopped === "hand-over" && isRoot) return await handOver(runtime, work);
       if (isDatabaseFault(error)) throw error;
       const cause = stopped === "deadline" ? deadlineReached() : error;
       const paused = async () => (await pausedAtLimit(work, cause)) || (!stopped && (await waitForModel(work, cause)));
@@ -150,7 +163,6 @@ async function workOn(runtime: Runtime, taken: TakenRun, { job, parent }: JobOrP
       if (isPaused) return;
       await endWork(work, endOf(error, stopped, runtime, taken));
     }
-    if (job) await runtime.engine.complete(job);
     if (work.pending > 0) await startNext(runtime, threadId);
   } finally {
     clearTimeout(timer);
@@ -260,16 +272,11 @@ function askedIn(error: unknown): { readonly state?: unknown } {
   return { state: { tokens, cost } };
 }
 
-/** Settles a job as this process fetched it: does nothing if another process fetched it since, or it is settled. */
-async function settleLost(runtime: Runtime, job: Job | undefined): Promise<void> {
-  if (job) await runtime.engine.complete(job);
-}
-
 /** When the database answers again. If the run has been taken meanwhile, this changes nothing. */
-async function handOverLater(runtime: Runtime, work: RunWork, job: Job): Promise<void> {
+async function handOverLater(runtime: Runtime, work: RunWork): Promise<void> {
   for (;;) {
     try {
-      return await handOver(runtime, work, job);
+      return await handOver(runtime, work);
     } catch (error) {
       if (!isDatabaseFault(error)) throw error;
       await sleep(releaseAfterMs, undefined, { ref: false });
@@ -278,16 +285,14 @@ async function handOverLater(runtime: Runtime, work: RunWork, job: Job): Promise
 }
 
 /** The next owner goes on at the last committed step. */
-async function handOver(runtime: Runtime, { owner }: RunWork, job: Job): Promise<void> {
+async function handOver(runtime: Runtime, { owner }: RunWork): Promise<void> {
   await runtime.database.query(
-    `with r as (update runs set handed_over = true where id = $1 and epoch = $2 and status = 'running' returning root_run)
+    `with r as (${leaveSql})
      update budgets set left_ms = greatest(0, extract(epoch from deadline - now()) * 1000)::bigint from r
      where budgets.root_run = r.root_run and deadline is not null`,
     [owner.runId, owner.epoch],
   );
-  await runtime.engine.release(job);
-  // Other nodes look for work when they hear of it.
-  runtime.deltas.touch(owner.threadId);
+  runtime.queue.wake();
 }
 
 function poisoned(taken: TakenRun): ColloquyError {

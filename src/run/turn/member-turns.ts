@@ -5,7 +5,7 @@ import { jsonText } from "../../protocol/base/json-text.ts";
 import { textOf, type NewItem } from "../../protocol/threads/items.ts";
 import { isEnded, type RunDefinition } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { sha256 } from "../lifecycle/accept.ts";
+import { keepDefinitionSql, named } from "../lifecycle/run-definitions.ts";
 import { findChild, takeChild, type ChildRunState } from "../lifecycle/child-runs.ts";
 import { defineRun } from "./define-run.ts";
 import { delegationKey, pathOf } from "./delegation-key.ts";
@@ -99,13 +99,14 @@ async function insertTurn(work: RunWork, turn: NewMemberTurn): Promise<ChildRunS
     body: { type: "turn", agent, answers: turn.answers, parentRun: owner.runId, rootRun: taken.rootRun },
   };
   const placed = [{ ...item, run: runId }];
-  const text = jsonText(definition);
+  const { hash, text } = named(definition);
   const time = new Date().toISOString();
   const [row] = await runtime.database.query<{ first: number; parent: string | null }>(
     `with p as (select id, root_run, thread_id from runs where id = $1 and epoch = $2 and status = 'running' for share),
-     r as (insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, definition, definition_hash, caller)
-       select $3, p.thread_id, $4, $5, p.id, $6, p.root_run, 'queued', $7::jsonb, $8, $9::jsonb from p
-       on conflict (parent_run, parent_call) where parent_run is not null do nothing returning thread_id),
+     r as (insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, definition_hash, caller)
+       select $3, p.thread_id, $4, $5, p.id, $6, p.root_run, 'queued', $8, $9::jsonb from p
+       on conflict (parent_run, parent_call) where parent_run is not null do nothing returning thread_id, user_id),
+     d as (${keepDefinitionSql("r", { hash: "$8::text", body: "$7::jsonb" })}),
      t as (update threads set next_seq = next_seq + 1, previous_leaf = leaf, leaf = $10, updated_at = now() from r
        where threads.id = r.thread_id returning threads.id, threads.user_id, next_seq - 1 as first, previous_leaf as parent),
      i as (${insertItemsSql("$11", "$12")})
@@ -118,7 +119,7 @@ async function insertTurn(work: RunWork, turn: NewMemberTurn): Promise<ChildRunS
       agent,
       call,
       text,
-      sha256(text),
+      hash,
       jsonText(caller),
       item.id,
       itemsParameter(placed),

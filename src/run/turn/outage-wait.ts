@@ -48,10 +48,10 @@ function timeOf({ records }: ModelAnswer): number {
   return records[0] ? Math.max(0, Date.now() - records[0].startedAt.getTime()) : 0;
 }
 
-async function waitsForIt({ runtime, taken, job }: RunWork, error: ColloquyError): Promise<boolean> {
+async function waitsForIt({ runtime, taken, isRoot }: RunWork, error: ColloquyError): Promise<boolean> {
   const { onOutage } = taken.definition;
   // A room knows how to live without one of its members: it is told by name, and the others go on.
-  const isMissed = !job && taken.threadId === taken.rootThreadId && error.code === "model_unreachable";
+  const isMissed = !isRoot && taken.threadId === taken.rootThreadId && error.code === "model_unreachable";
   if (isTransient(error) && error.kind !== "garbage" && onOutage !== "fail" && !isMissed) return true;
   return hasWritten(runtime.database.query, taken.rootRun);
 }

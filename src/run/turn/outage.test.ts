@@ -116,7 +116,7 @@ anyRunDatabase((suite) => {
     const script = () => (isAway ? away : "Back.");
     const first = await suite.start({ script, perUser: 1 });
     const { started } = await first.ask("go");
-    const active = "select 1 from pgboss.job where name = 'runs' and state = 'active'";
+    const active = "select 1 from runs where status = 'running'";
     await until(async () => (await suite.database().query(active)).length === 0, "the free slot");
     await first.stop(0);
     isAway = false;

@@ -96,7 +96,7 @@ async function runOpenCalls(work: RunWork, calls: readonly CallItem[]): Promise<
   }
   let fitting: readonly CallPlan[] = plans;
   if (server.length > 0) {
-    if (!work.job) checkOwnLimits(work.items, work.taken.definition.agent.limits, { calls: server.length });
+    if (!work.isRoot) checkOwnLimits(work.items, work.taken.definition.agent.limits, { calls: server.length });
     fitting = await reserveCalls(work, plans, ({ call }) => isCounted(call));
   }
   const outcome = await runInOrder(work, fitting);

@@ -68,7 +68,7 @@ type WaitState = { readonly reason: WaitReason; readonly text: string } & WaitEx
 
 /** Commits a wait. `ask` decides under lock whether there is still something to wait for; if not, returns false. */
 async function waitFor(work: RunWork, ask: (query: Query) => Promise<WaitState | undefined>): Promise<boolean> {
-  const { runtime, owner, taken, job, signal } = work;
+  const { runtime, owner, isRoot, signal } = work;
   const appended = await runtime.database.transaction(async (query) => {
     const held = await lock(work, query);
     if (held?.cancel_asked) return "cancelled";
@@ -79,16 +79,12 @@ async function waitFor(work: RunWork, ask: (query: Query) => Promise<WaitState |
     const state: NewItem = { id: newId(), kind: "state", body };
     // It asked again in vain, or others below it did: there is nothing new to say.
     const isSame = items.length === 0 && waitsFor(work.items.at(-1)) === reason;
-    const jobId = job && retryMs !== undefined ? newId() : undefined;
     const result = await append(query, owner, isSame ? [] : [...items, state], {
-      wait: { reason, maxMs, retry: retryMs === undefined ? undefined : { afterMs: retryMs, jobId } },
+      wait: { reason, maxMs, retryAfterMs: retryMs },
       deliveries: isSame ? [] : signalsOf(work, "waiting", { reason }),
       ...also,
     });
-    if (job) await runtime.engine.complete(job, query);
-    const { runId } = owner;
-    if (jobId) await runtime.engine.send(query, { id: jobId, runId, userId: taken.caller.userId, afterMs: retryMs! });
-    return result;
+    return { ...result, retryMs };
   });
   if (appended === "cancelled") {
     // Whoever asked was told that the run's owner would see to it; nobody else would, once it waits.
@@ -101,16 +97,17 @@ async function waitFor(work: RunWork, ask: (query: Query) => Promise<WaitState |
   }
   work.left = "waiting";
   work.current = undefined;
+  if (isRoot && appended.retryMs !== undefined) runtime.queue.lookAfter(appended.retryMs);
   addCommitted(work, appended.items);
   return true;
 }
 
 /** Locks root and run in separate statements, the root first, so that later reads see every decision. Undefined: the run is lost. */
 async function lock(
-  { job, root, owner }: RunWork,
+  { isRoot, root, owner }: RunWork,
   query: Query,
 ): Promise<{ readonly cancel_asked: boolean } | undefined> {
-  if (!job) await query("select 1 from runs where id = $1 for update", [root.runId]);
+  if (!isRoot) await query("select 1 from runs where id = $1 for update", [root.runId]);
   const [held] = await query<{ cancel_asked: boolean }>(
     "select cancel_asked from runs where id = $1 and epoch = $2 and status = 'running' for update",
     [owner.runId, owner.epoch],

@@ -15,6 +15,7 @@ import { writesOf } from "../views/writes-of.ts";
 import { startRun } from "./start-run.ts";
 import type { RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
+import { definitionSql } from "../lifecycle/run-definitions.ts";
 
 export function createAdminRuns(runtime: Runtime): AdminRuns {
   return {
@@ -33,10 +34,10 @@ async function list({ database }: Runtime, filter: AdminRunQuery): Promise<Admin
        and ($3::uuid is null or r.thread_id = $3) and r.id < coalesce($4, ${lastId}) and ($6 is false or r.parent_run is null)`;
   const rows = await database.listing.query<AdminRow>(
     `with page as materialized (
-       (select ${runColumns}, node, wait_until, cancel_asked, job_id from runs r where ${asked} order by r.id desc limit $5)
+       (select ${runColumns}, node, wait_until, cancel_asked from runs r where ${asked} order by r.id desc limit $5)
        union all
-       (select * from (select ${pendingColumns}, null::text as node, null::timestamptz as wait_until, false as cancel_asked,
-          null::uuid as job_id from pending) r where ${asked} order by r.id desc limit $5)
+       (select * from (select ${pendingColumns}, null::text as node, null::timestamptz as wait_until, false as cancel_asked
+          from pending) r where ${asked} order by r.id desc limit $5)
        order by id desc limit $5)
      select ${adminColumns} from page r join (select id, name from users where id = any (array(select user_id from page))) u on u.id = r.user_id
      order by r.id desc`,
@@ -53,7 +54,10 @@ async function retry(runtime: Runtime, runId: string, idempotencyKey?: string): 
   if (!isId(runId)) throw noRun(runId);
   const [run] = await query<
     Pick<RunRow, "thread_id" | "agent" | "parent_run" | "status"> & { caller: Caller; definition: RunDefinition }
-  >("select thread_id, agent, parent_run, status, caller, definition from runs where id = $1", [runId]);
+  >(
+    `select thread_id, agent, parent_run, status, caller, ${definitionSql("runs")} as definition from runs where id = $1`,
+    [runId],
+  );
   if (!run) throw noRun(runId);
   if (!isEnded(run.status) || run.status === "done")
     throw new Conflict(`The run is ${run.status}; one that failed or was cancelled can be tried again.`, {

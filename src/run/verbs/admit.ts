@@ -1,6 +1,6 @@
 import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { accept, announceRun, IdempotencyKeyTaken, liveRootSql, type NewRun } from "../lifecycle/accept.ts";
+import { accept, IdempotencyKeyTaken, liveRootSql, type NewRun } from "../lifecycle/accept.ts";
 import { cancelRun } from "../lifecycle/cancel.ts";
 import { threadBusy } from "../lifecycle/locked-run.ts";
 import { queueBehind } from "../lifecycle/message-queue.ts";
@@ -26,8 +26,8 @@ export async function startOrQueue(runtime: Runtime, given: NewRun, admission: A
     : given;
   for (let tries = 1; ; tries++) {
     try {
-      const place = await accept(runtime, beginning);
-      if (place) return announceRun(runtime, beginning, place);
+      const started = await accept(runtime, beginning);
+      if (started) return started;
       const met = await meetLiveRun(runtime, beginning, admission);
       if (met) return met;
       const queued = await queueBehind(runtime, beginning, admission);

@@ -8,7 +8,8 @@ import type { Caller } from "../../protocol/base/callers.ts";
 import { silentLog } from "../../protocol/base/log.ts";
 import type { Database } from "../../store/driver/database.ts";
 import type { ActiveRun, Runtime, StopReason } from "../contract/runtime.ts";
-import { createEngine } from "../engine/engine.ts";
+import { createQueue } from "../engine/queue.ts";
+import { createKnownDefinitions } from "../lifecycle/run-definitions.ts";
 import { createDeltaWriter } from "../log/deltas.ts";
 import { createFeeds } from "../log/follow.ts";
 import type { RunDecision } from "../runs.ts";
@@ -17,7 +18,10 @@ import { decide } from "./decide.ts";
 // What a process does once a decision is committed: it tells its followers, stops who works on what ended, and begins what comes next.
 anyDatabase((databases) => {
   let database: Database;
-  let runtime: Pick<Runtime, "database" | "engine" | "feeds" | "deltas" | "log" | "node" | "active" | "hooksFor">;
+  let runtime: Pick<
+    Runtime,
+    "database" | "queue" | "feeds" | "deltas" | "log" | "node" | "active" | "hooksFor" | "definitions"
+  >;
   let caller: Caller;
   let root: RunRows;
   let child: RunRows;
@@ -25,10 +29,11 @@ anyDatabase((databases) => {
 
   before(async () => {
     database = await databases.open();
-    const engine = await createEngine({ database, perUser: 8, perNode: 8, log: silentLog });
+    const queue = createQueue({ database, node: "here", perUser: 8, perNode: 8, log: silentLog, announce: () => {} });
     runtime = {
       ...{ database, log: silentLog, node: "here", active: new Map(), hooksFor: () => [] },
-      engine: { ...engine, wake: () => void woken++ },
+      queue: { ...queue, wake: () => void woken++ },
+      definitions: createKnownDefinitions(),
       feeds: createFeeds({ database, log: silentLog, isLocal: () => false }),
       deltas: createDeltaWriter({ database, node: "here", intervalMs: 10, log: silentLog }),
     };
@@ -36,11 +41,10 @@ anyDatabase((databases) => {
   after(async () => {
     runtime.feeds.close();
     await runtime.deltas.close();
-    await runtime.engine.stop();
   });
 
   beforeEach(async () => {
-    for (const table of ["threads", "pgboss.job"]) await database.query(`delete from ${table}`);
+    await database.query("delete from threads");
     root = await insertRun(database, { userId: await insertUser(database) });
     child = await insertRun(database, { userId: root.userId, parent: root });
     for (const run of [root, child]) await setWaiting(database, run);
@@ -62,7 +66,7 @@ anyDatabase((databases) => {
     const followers = [root, child].map(({ runId, threadId }, at) => {
       const { signal } = new AbortController();
       const stop = (reason: StopReason) => void stopped.push([at, reason]);
-      runtime.active.set(runId, { runId, epoch: 2, job: undefined, signal, stop } satisfies ActiveRun);
+      runtime.active.set(runId, { runId, epoch: 2, signal, stop } satisfies ActiveRun);
       const seq = Number(rowIn(rows, "threads", threadId)["next_seq"]) - 1;
       return runtime.feeds.follow(
         { threadId },
@@ -126,8 +130,8 @@ anyDatabase((databases) => {
       const like = await service.runs.start(caller, { agent: "assistant", message: { content: "hi" } });
       await setWaiting(database, root, { status: "running" });
       await database.query(
-        `update runs set definition = l.definition, caller = l.caller, parent_call = '1 asks x', started_at = now()
-         from (select definition, caller from runs where id = $2) l where runs.id = $1`,
+        `update runs set user_id = l.user_id, definition_hash = l.definition_hash, caller = l.caller, parent_call = '1 asks x', started_at = now()
+         from (select user_id, definition_hash, caller from runs where id = $2) l where runs.id = $1`,
         [child.runId, like.runId],
       );
       const ask = () => insertItem(database, child, { kind: "question", body: limit });

@@ -44,11 +44,11 @@ export async function addClientResults(
       .map((call) => resultItem(call, { ...byCall.get(call.id)!, untrusted: true }));
     if (fresh.length === 0) return { run, items: [], seq: firstResult(items, calls) };
     const appended = await appendLocked(query, run, fresh);
-    if (run.status === "waiting" && !stillWaits([...items, ...appended])) await requeueRun(runtime, query, run);
+    if (run.status === "waiting" && !stillWaits([...items, ...appended])) await requeueRun(query, run);
     return { run, items: appended, seq: appended[0]!.seq };
   });
   publishItems(runtime, done.run.threadId, done.items);
-  if (done.items.length > 0) runtime.engine.wake();
+  if (done.items.length > 0) runtime.queue.wake();
   return {
     runId,
     threadId: done.run.threadId,

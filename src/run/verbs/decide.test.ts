@@ -207,6 +207,7 @@ eachDatabase((databases) => {
       saying = Promise.withResolvers();
       const started = await service.runs.start(service.caller, { agent: "assistant", message: { content: "go" } });
       const steering = service.runs.steer(service.caller, started.runId, { content: `said ${round}` });
+      for (let turns = 0; turns < round; turns++) await new Promise((resolve) => setImmediate(resolve));
       saying.resolve();
       const said = await steering.then(
         () => true,

@@ -78,7 +78,7 @@ export async function decide(
       const appended = await appendLocked(query, run, [decision], { userId: caller.userId });
       const append = await endLocked(runtime, query, { run: ends, end });
       // The run that this turn belongs to continues.
-      if (run.root && ends === run) await requeueRun(runtime, query, run);
+      if (run.root && ends === run) await requeueRun(query, run);
       return { run, appended, ended: { id: ends.id, threadId: ends.threadId, append } };
     }
     const follows = await follow(query, { run, items, question, input });
@@ -86,14 +86,14 @@ export async function decide(
     const appended = await appendLocked(query, run, [decision, ...follows], { userId: caller.userId });
     if (input.read) await markRead(query, (run.root ?? run).threadId);
     if (run.status === "running") await raiseEpoch(query, run);
-    if (!stillWaits([...items, ...appended])) await requeueRun(runtime, query, run);
+    if (!stillWaits([...items, ...appended])) await requeueRun(query, run);
     return { run, appended };
   });
   const { run, appended, ended } = done;
   publishItems(runtime, run.threadId, appended);
   if (ended) publishEnd(runtime, ended.threadId, ended.append);
   if (ended || run.status === "running") runtime.active.get((ended ?? run).id)?.stop("lost");
-  runtime.engine.wake();
+  runtime.queue.wake();
   if (run.root?.status === "running") await resumeRequests(runtime);
   if (ended) await startNext(runtime, ended.threadId);
   const { root } = run;

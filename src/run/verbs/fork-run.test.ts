@@ -105,9 +105,10 @@ anyRunDatabase((runs) => {
     const { forked } = await fork(service, started.runId, { step: "1", model: "script" });
     const [row] = await runs
       .database()
-      .query<{ model: string }>("select definition -> 'options' ->> 'model' as model from runs where id = $1", [
-        forked.runId,
-      ]);
+      .query<{ model: string }>(
+        "select d.body -> 'options' ->> 'model' as model from runs r join run_definitions d on d.hash = r.definition_hash where r.id = $1",
+        [forked.runId],
+      );
     assert.equal(row!.model, "script");
     const user = { ...service.caller, role: "user" as const };
     await assert.rejects(service.runs.fork(user, started.runId, changed), { status: 403 });

@@ -12,6 +12,7 @@ import type { ForkInput, RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { startOrQueue } from "./admit.ts";
 import { checkModel } from "./check-model.ts";
+import { definitionSql } from "../lifecycle/run-definitions.ts";
 
 type ForkSource = {
   readonly threadId: string;
@@ -48,7 +49,6 @@ export async function forkRun(runtime: Runtime, caller: Caller, runId: string, i
   const id = newId();
   const beginning = {
     runId: id,
-    jobId: newId(),
     threadId,
     caller: await currentOwner(runtime.database.query, source.caller),
     definition: changed(runtime, source.definition, input),
@@ -71,7 +71,7 @@ async function sourceOf(query: Query, { userId, role }: Caller, runId: string): 
   } & Pick<ForkSource, "definition" | "caller">;
   const [row] = isId(runId)
     ? await query<Row>(
-        `select thread_id, status, parent_run, root_run, definition, caller, exists (select 1 from rooms where rooms.thread_id = runs.thread_id) as is_room
+        `select thread_id, status, parent_run, root_run, ${definitionSql("runs")} as definition, caller, exists (select 1 from rooms where rooms.thread_id = runs.thread_id) as is_room
          from runs where id = $1 and ($2::uuid is null or user_id = $2)`,
         [runId, role === "admin" ? null : userId],
       )

@@ -51,7 +51,9 @@ anyRunDatabase((runs) => {
     await until(async () => (await statusOf(service, live.runId)) === "cancelled");
 
     await query(
-      "update runs set agent = 'gone', definition = jsonb_set(definition, '{agent,id}', '\"gone\"') where id = $1",
+      `with d as (insert into run_definitions (user_id, hash, body) select user_id, 'gone', jsonb_set(body, '{agent,id}', '"gone"')
+         from run_definitions where hash = (select definition_hash from runs where id = $1))
+       update runs set agent = 'gone', definition_hash = 'gone' where id = $1`,
       [failed.runId],
     );
     await assert.rejects(resumed(failed.runId), { status: 409, code: "agent_gone", message: /gone/ });

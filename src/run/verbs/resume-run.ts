@@ -1,7 +1,7 @@
 import { permittedAgents } from "../../agents/registry.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { Conflict } from "../../protocol/base/errors.ts";
-import { isId, newId } from "../../protocol/base/ids.ts";
+import { isId } from "../../protocol/base/ids.ts";
 import { decisions, type ItemOf } from "../../protocol/threads/items.ts";
 import type { RunDefinition, RunStatus } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
@@ -19,10 +19,11 @@ import { outageText } from "../step/outage.ts";
 import { outageIn } from "../turn/define-run.ts";
 import type { ResumeInput, RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
+import { keepDefinitionSql } from "../lifecycle/run-definitions.ts";
 
 /**
  * A run that failed or was cancelled goes on: the same run, from its fold, with all that it had begun and the keys of its
- * writes. What its end cut off is withdrawn, the runs below that ended with it go on too, and a job stands for it again: in one
+ * writes. What its end cut off is withdrawn, the runs below that ended with it go on too, and anybody may take it again: in one
  * transaction that begins by locking the run, so of two at once one is refused.
  */
 export async function resumeRun(
@@ -31,7 +32,7 @@ export async function resumeRun(
   { runId, ...input }: ResumeInput & { readonly runId: string },
 ): Promise<RunStart> {
   if (!isId(runId)) throw noRun(runId);
-  const { database, engine } = runtime;
+  const { database, queue } = runtime;
   const isAdmin = caller.role === "admin";
   const done = await database.transaction(async (query) => {
     const run = await lockRun(query, runId, isAdmin ? undefined : caller.userId);
@@ -43,13 +44,11 @@ export async function resumeRun(
     await giveMore(query, run, ended);
     await inPlaceOf(query, run, input);
     const reopened = await reopen(query, ended, { by: caller, ...(after === undefined ? {} : { after }) });
-    const jobId = newId();
-    await query(`update runs set status = 'queued', job_id = $2, ${resetRunSql} where id = $1`, [run.id, jobId]);
-    await engine.send(query, { id: jobId, runId: run.id, userId: run.userId });
+    await query(`update runs set status = 'queued', ${resetRunSql} where id = $1`, [run.id]);
     return { threadId: run.threadId, reopened };
   });
   for (const { threadId, items } of done.reopened) publishItems(runtime, threadId, items);
-  engine.wake();
+  queue.wake();
   runtime.log.info({ runId, by: caller.name }, "a run that had ended was resumed");
   const seq = done.reopened.at(-1)!.items[0]!.seq;
   return {
@@ -157,8 +156,11 @@ async function inPlaceOf(query: Query, { id, definition }: LockedRun, { onOutage
   const { agent, options } = definition;
   const outage = outageIn({ agent, options: onOutage === undefined ? options : { ...options, onOutage }, held });
   await query(
-    `update runs set definition = definition - 'held' || $2::jsonb
-     where ${isOfTree("$1")} and (definition ->> 'held') is not distinct from $3`,
+    `with n as (select r.id, r.user_id, d.body - 'held' || $2::jsonb as body from runs r
+         join run_definitions d on d.user_id = r.user_id and d.hash = r.definition_hash
+         where ${isOfTree("$1", "r")} and (d.body ->> 'held') is not distinct from $3),
+       k as (${keepDefinitionSql("n", { hash: "definition_hash(body)", body: "body" })})
+     update runs set definition_hash = definition_hash(n.body) from n where runs.id = n.id`,
     [id, JSON.stringify(outage), definition.held ? "true" : null],
   );
 }

@@ -79,7 +79,6 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, 
   const title = plainText(input.title ?? titleOf(textOf(input.message.content)));
   return {
     runId,
-    jobId: newId(),
     threadId: existing ?? newId(),
     caller,
     definition: defineRun(runtime, caller, {

@@ -48,7 +48,6 @@ export async function callTool(runtime: Runtime, caller: Caller, input: ToolCall
     };
     const beginning: NewRun = {
       runId,
-      jobId: newId(),
       threadId: existing ?? newId(),
       caller,
       definition: {

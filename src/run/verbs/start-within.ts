@@ -14,6 +14,7 @@ import { executeChild } from "../turn/execute.ts";
 import { readOrigin, type RequestOrigin } from "../step/request-origin.ts";
 import type { RunStart, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
+import { definitionSql } from "../lifecycle/run-definitions.ts";
 
 /** A fault of the database may pass; if not, the root's next try finds the child. */
 const maxTries = 5;
@@ -108,8 +109,8 @@ async function findParent(
     root_epoch: number;
     root_definition: RunDefinition;
   }>(
-    `select p.thread_id, p.definition, p.epoch = $3 and p.status = 'running' and r.status = 'running' as live,
-       r.id as root, r.epoch as root_epoch, r.definition as root_definition
+    `select p.thread_id, ${definitionSql("p")} as definition, p.epoch = $3 and p.status = 'running' and r.status = 'running' as live,
+       r.id as root, r.epoch as root_epoch, ${definitionSql("r")} as root_definition
      from runs p join runs r on r.id = p.root_run where p.id = $1 and p.user_id = $2`,
     [origin.runId, caller.userId, origin.epoch],
   );

@@ -61,22 +61,22 @@ export async function steer(
     };
     const items = await appendLocked(query, run, [said], { userId: caller.userId });
     await query("update runs set steered = steered + 1 where id = $1", [run.id]);
-    if (room) await wakeRoom(runtime, query, { run, messageId, caller });
+    if (room) await wakeRoom(query, { run, messageId, caller });
     return { run, items };
   });
   if (!done) return undefined;
   publishItems(runtime, threadId, done.items);
-  runtime.engine.wake();
+  runtime.queue.wake();
   return { runId: done.run.id, messageId, seq: done.items[0]!.seq };
 }
 
 type RoomSteerMessage = { readonly run: LockedRun; readonly messageId: string; readonly caller: Caller };
 
 /** Its agents work in the name of who said it. A room whose turns wait for a person has something else to do now. */
-async function wakeRoom(runtime: Runtime, query: Query, { run, messageId, caller }: RoomSteerMessage): Promise<void> {
+async function wakeRoom(query: Query, { run, messageId, caller }: RoomSteerMessage): Promise<void> {
   await keepCaller(query, { messageId, threadId: run.threadId, caller });
   if (run.status !== "waiting" || openQuestions(await itemsOfRun(query, run.id)).length > 0) return;
-  await requeueRun(runtime, query, run);
+  await requeueRun(query, run);
 }
 
 async function useKey(

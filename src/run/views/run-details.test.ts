@@ -6,7 +6,7 @@ import type { Caller } from "../../protocol/base/callers.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import { createUser } from "../../store/people/users.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
-import { takeRun } from "../lifecycle/take-run.ts";
+import { takeOver } from "../../../test/run-rows.ts";
 
 const letter = defineTool({
   name: "send_letter",
@@ -110,10 +110,8 @@ anyRunDatabase(({ database, start }) => {
     const service = await start({ script: [[{ text: "one moment" }, { gate: () => gate.promise }]] });
     const { runId } = await service.runs.start(service.caller, { agent: "assistant", message: { content: "go" } });
     await until(() => service.model.requests.length === 1);
-    const [row] = await database().query<{ job_id: string }>("select job_id from runs where id = $1", [runId]);
     const other = newId();
-    for (let n = 0; n < 40; n++)
-      assert.ok(await takeRun(database(), other, { id: row!.job_id, runId } as Parameters<typeof takeRun>[2]));
+    for (let n = 0; n < 40; n++) assert.ok(await takeOver(database(), runId, other));
     const { takes } = (await service.runs.details(service.caller, { runId })).runs[0]!;
     assert.equal(takes.length, 32);
     assert.deepEqual([takes[0]!.epoch, takes[0]!.over], [1, false]);

@@ -14,11 +14,10 @@ export type AdminRow = RunRow & {
   node: string | null;
   wait_until: Date | null;
   cancel_asked: boolean;
-  job_id: string | null;
 };
 
 /** SQL columns of runs `r` and users `u`. */
-export const adminColumns = `${runColumns.replaceAll(/(\w+)/g, "r.$1")}, u.name as user_name, r.node, r.wait_until, r.cancel_asked, r.job_id`;
+export const adminColumns = `${runColumns.replaceAll(/(\w+)/g, "r.$1")}, u.name as user_name, r.node, r.wait_until, r.cancel_asked`;
 
 export function toAdminRun(row: AdminRow): AdminRun {
   return {
@@ -32,7 +31,7 @@ export function toAdminRun(row: AdminRow): AdminRun {
 
 /** A run from inside, with all that it delegated. Throws NotFound. */
 export async function readRunDetails(runtime: Runtime, asked: TraceQuery): Promise<RunDetails> {
-  const { database, engine } = runtime;
+  const { database } = runtime;
   const { runId, userId } = asked;
   if (!isId(runId)) throw noRun(runId);
   const [row] = await database.query<AdminRow & { origin: RunOrigin | null }>(
@@ -42,7 +41,7 @@ export async function readRunDetails(runtime: Runtime, asked: TraceQuery): Promi
   const run = row ? toAdminRun(row) : await pendingRun(runtime, asked);
   const [about, job, questions, budget, models, trace] = await Promise.all([
     summariesOfRuns(database.listing.query, [runId]),
-    row?.job_id ? engine.find(row.job_id) : undefined,
+    row?.parent_run === null ? jobOf(runtime, row) : undefined,
     run.status === "waiting" ? listQuestions(database, { userId: run.userId }, runId) : [],
     row && budgetOf(runtime, row.root_run),
     modelsOf(runtime, runId),
@@ -60,6 +59,28 @@ async function pendingRun({ database }: Runtime, { runId, userId }: TraceQuery):
   if (!row) throw noRun(runId);
   const run = await getRun(database, { userId: row.user_id }, runId);
   return { ...run, userName: row.name, node: null, waitUntil: null, cancelAsked: false };
+}
+
+/** Who works on a root run, or that anybody may begin to. */
+async function jobOf(
+  { database }: Runtime,
+  { id, status, epoch, started_at, node }: AdminRow,
+): Promise<RunDetails["job"]> {
+  if (status !== "queued" && status !== "running") return undefined;
+  const [seen] =
+    status === "running" && database.kind === "postgres"
+      ? await database.query<{ seconds: number }>(
+          "select extract(epoch from now() - seen_at)::float8 as seconds from nodes where id = $1",
+          [node],
+        )
+      : [];
+  return {
+    id,
+    state: status === "running" ? "active" : epoch === 0 ? "created" : "retry",
+    retryCount: Math.max(0, epoch - 1),
+    startedAt: started_at?.toISOString() ?? null,
+    heartbeatSeconds: seen?.seconds ?? null,
+  };
 }
 
 async function budgetOf({ database }: Runtime, rootRun: string): Promise<RunDetails["budget"]> {

@@ -67,7 +67,7 @@ async function examineRows(query: Query, all: boolean): Promise<Finding[]> {
         ? {
             grade: "note",
             about: "rows",
-            text: `${broken} runs have no job; a server gives them one within seconds of its start`,
+            text: `${broken} runs are at work on a server that is gone; another one takes them within seconds of its start`,
           }
         : { grade: "trouble", about: "rows", text: `${name}: ${broken} rows break this` },
   );

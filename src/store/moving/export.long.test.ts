@@ -67,8 +67,9 @@ async function filled(kind: DatabaseKind) {
     strange,
   ]);
   await query(
-    `insert into runs (id, thread_id, user_id, agent, root_run, status, definition, definition_hash, caller)
-     values ($1, $2, $3, 'assistant', $1, 'queued', '{"temperature": 0.10}', '', '{}')`,
+    `with d as (insert into run_definitions (user_id, hash, body) values ($3, 'h', '{"temperature": 0.10}'))
+     insert into runs (id, thread_id, user_id, agent, root_run, status, definition_hash, caller)
+     values ($1, $2, $3, 'assistant', $1, 'queued', 'h', '{}')`,
     [runId, threadId, user.id],
   );
   await query(
@@ -184,7 +185,7 @@ describe("everything moves", { skip }, () => {
         "select * from model_calls",
         `select * from idempotency_keys order by key collate "C"`,
         "select * from threads",
-        "select definition from runs",
+        "select * from run_definitions",
         "select page, text, heading_path from rag_chunks order by ordinal",
       ]) {
         const [there, here] = await both(text);

@@ -20,7 +20,7 @@ export const importKey = "import";
 /**
  * A rule for every table, in the order in which rows can be inserted: what is referred to comes first, and a call comes
  * before its result. A new table needs a line here; a test compares the list with the database. (pg-boss's own schema stays
- * behind: a live run without a job gets a new one after the next start.)
+ * behind: what a clock starts is read from the schedules.)
  */
 export const tableRules: readonly TableRule[] = [
   { table: "migrations", rows: "none", why: "the target has its own, and they must be the same" },
@@ -31,6 +31,7 @@ export const tableRules: readonly TableRule[] = [
   { table: "groups", rows: "all", key: ["name"] },
   { table: "group_members", rows: "all", key: ["group_name", "user_id"] },
   { table: "threads", rows: "all", key: ["id"] },
+  { table: "run_definitions", rows: "all", key: ["user_id", "hash"] },
   { table: "runs", rows: "all", key: ["id"] },
   { table: "items", rows: "all", key: ["thread_id", "seq"] },
   { table: "rooms", rows: "all", key: ["thread_id"] },
@@ -71,6 +72,7 @@ export const tableRules: readonly TableRule[] = [
   { table: "account_links", rows: "none", why: "links lead to the installation that gave them out" },
   { table: "login_failures", rows: "none", why: "of the last minutes" },
   { table: "rag_indexes", rows: "none", why: "they are made anew, of the kinds that the target has" },
+  { table: "nodes", rows: "none", why: "processes that work on this database" },
   { table: "rag_terms", rows: "none", why: "made anew where they are needed" },
   {
     table: "deltas",

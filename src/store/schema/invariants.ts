@@ -81,12 +81,11 @@ const invariants = ({
   },
 ];
 
-/** Every live root run has a job that somebody will fetch or settle; one that has just lost it is helped within seconds. */
+/** What is at work on a node that is gone is taken from it within seconds. */
 export const stuck = {
-  name: "a job stands for every run that is queued or at work",
-  count: `select count(*) from runs r where r.status in ('queued', 'running') and r.parent_run is null and r.created_at < now() - interval '1 minute'`,
-  // The table is pg-boss's, which makes it at the first start of a server.
-  withJobs: ` and not exists (select from pgboss.job j where j.id = r.job_id and j.state <= 'active')`,
+  name: "a node that lives has every run that is at work",
+  count: `select count(*) from runs r where r.status = 'running' and r.parent_run is null and r.created_at < now() - interval '1 minute'
+    and not exists (select from nodes n where n.id = r.node and n.seen_at > now() - interval '1 minute')`,
 };
 
 /** Of so many of the newest rows of a table and of as many others all is examined, where not every row is. */
@@ -140,12 +139,8 @@ export async function checkInvariants(
   query: Query,
   { some = false } = {},
 ): Promise<readonly { readonly name: string; readonly broken: number }[]> {
-  const [jobs] = await query<{ exist: boolean }>("select to_regclass('pgboss.job') is not null as exist");
   const results: { name: string; broken: number }[] = [];
-  for (const { name, count } of [
-    ...invariants(some ? await someOfAll(query) : everything),
-    { name: stuck.name, count: stuck.count + (jobs!.exist ? stuck.withJobs : "") },
-  ]) {
+  for (const { name, count } of [...invariants(some ? await someOfAll(query) : everything), stuck]) {
     const [row] = await query<{ count: number }>(count);
     results.push({ name, broken: Number(row!.count) });
   }

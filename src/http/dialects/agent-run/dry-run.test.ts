@@ -21,7 +21,6 @@ anyDatabase((databases) => {
     await agent.close();
     taiga.reset();
     await database.query("delete from threads");
-    await database.query("delete from pgboss.job");
   });
   after(() => taiga.close());
 

@@ -87,8 +87,8 @@ anyDatabase((databases) => {
     const room = newId();
     await database.query("insert into threads (id, user_id, title) values ($1, $2, 'a room')", [room, other.id]);
     await database.query(
-      `insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, definition, definition_hash, caller)
-       select $1, $2, user_id, agent, id, '1.0', id, 'done', definition, definition_hash, caller from runs where id = $3`,
+      `insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, definition_hash, caller)
+       select $1, $2, user_id, agent, id, '1.0', id, 'done', definition_hash, caller from runs where id = $3`,
       [newId(), room, second],
     );
     const { data } = await desk().runs();

@@ -1,5 +1,6 @@
 import type { Migration } from "../migration.ts";
+import { runQueue } from "./0030-run-queue.ts";
 import { growth } from "./0031-growth.ts";
 
 /** Every migration since the baseline, in order; the first is 0030. */
-export const migrations: readonly Migration[] = [growth];
+export const migrations: readonly Migration[] = [runQueue, growth];
