@@ -175,7 +175,7 @@ const writers = [
     in: ["run/"],
     tables: [
       ...["budgets", "deltas", "feedback", "grants", "idempotency_keys", "items", "ledger", "pending", "room_callers"],
-      ...["runs", "schedules", "threads"],
+      ...["nodes", "run_definitions", "runs", "schedules", "threads"],
     ],
   },
   {
@@ -202,7 +202,7 @@ const writers = [
   // A room has a thread, made with it.
   { in: ["store/rooms/rooms"], tables: ["threads"] },
   // Erasing a person goes through every table that names one.
-  { in: ["store/privacy/"], tables: ["budgets", "ledger", "runs"] },
+  { in: ["store/privacy/"], tables: ["budgets", "ledger", "run_definitions", "runs"] },
   // A document and what its collection counts, in one transaction.
   { in: ["knowledge/documents/documents"], tables: ["rag_collections"] },
 ];

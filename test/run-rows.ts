@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { takeRun, type TakenRun } from "../src/run/lifecycle/take-run.ts";
+import { takeRun } from "../src/run/lifecycle/take-run.ts";
+import type { TakenRun } from "../src/run/contract/taken-run.ts";
 import { newId } from "../src/protocol/base/ids.ts";
 import type { Database } from "../src/store/driver/database.ts";
 

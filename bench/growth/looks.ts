@@ -2,7 +2,7 @@ import { defaultLimits } from "../../src/protocol/agents/agents.ts";
 import type { Caller } from "../../src/protocol/base/callers.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import type { RunDefinition, RunStatus } from "../../src/protocol/threads/runs.ts";
-import { createKnownDefinitions } from "../../src/run/lifecycle/run-definitions.ts";
+import { createKnownDefinitions } from "../../src/run/log/run-definitions.ts";
 import { insertRun } from "../../src/run/lifecycle/accept.ts";
 import { itemsOfTree } from "../../src/run/lifecycle/locked-run.ts";
 import { createThreads } from "../../src/run/threads/threads.ts";

@@ -20,7 +20,7 @@ import { channel, createDeltaWriter, type Notice, parseNotice, shortId } from ".
 import { editMessage } from "./threads/edit-message.ts";
 import { createQueue } from "./engine/queue.ts";
 import { createTimetable } from "./engine/timetable.ts";
-import { createKnownDefinitions } from "./lifecycle/run-definitions.ts";
+import { createKnownDefinitions } from "./log/run-definitions.ts";
 import { createPersonErasure } from "./threads/erase-person.ts";
 import { executeClaimed, executeTaken } from "./turn/execute.ts";
 import { createFeeds } from "./log/follow.ts";

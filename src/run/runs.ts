@@ -193,7 +193,7 @@ export type ItemRating = { readonly itemIds: readonly string[]; readonly kind: "
 
 /** Runs: begun, looked at, followed, steered and ended. Each verb throws NotFound for what is not the caller's. */
 export type Runs = {
-  /** Accepted means committed: item, run and job in one transaction. */
+  /** Accepted means committed: item and run in one statement. */
   start(caller: Caller, input: StartInput): Promise<RunStart>;
   /**
    * Asks a user's message of the thread anew, maybe another agent: a copy of it begins a branch beside it. Throws NotFound.

@@ -37,7 +37,7 @@ export type RunDetails = RunTrace & {
   readonly origin: RunOrigin | null;
   /** Questions that it, and the runs below it, wait for. */
   readonly questions: readonly ItemOf<"question">[];
-  /** Undefined: no job stands for it, as for one that waits or has ended. */
+  /** Undefined: nobody works on it or will, as it waits or has ended. */
   readonly job: JobState | undefined;
   /** Usage of the whole tree; undefined for a queued message. */
   readonly budget: BudgetUse | undefined;

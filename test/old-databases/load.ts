@@ -49,8 +49,22 @@ export async function allRows({ query }: Pick<Database, "query">): Promise<Rows>
   return rows;
 }
 
-/** Rows with only the columns that the first ones have. */
+/** Rows with only the columns that the first ones have; what stands elsewhere by now is put back. */
 export function withColumnsOf(old: Rows, now: Rows): Rows {
+  const definitions = new Map(
+    now.get("run_definitions")?.map((row) => [`${row["user_id"]} ${row["hash"]}`, row["body"]]),
+  );
+  const olderRuns = new Map(old.get("runs")?.map((row) => [row["id"], row]));
+  now = new Map(now).set(
+    "runs",
+    now.get("runs")!.map((run) => ({
+      ...run,
+      definition: run["definition"] ?? definitions.get(`${run["user_id"]} ${run["definition_hash"]}`),
+      // pg-boss's jobs of runs are gone, and the hash is that of what stands in the database.
+      job_id: olderRuns.get(run["id"])?.["job_id"],
+      definition_hash: olderRuns.get(run["id"])?.["definition_hash"],
+    })),
+  );
   return new Map(
     [...old].map(([table, [first]]) => [
       table,

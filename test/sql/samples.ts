@@ -7,7 +7,7 @@ import { retentionNames } from "../../src/protocol/people/retention.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import type { RunDefinition } from "../../src/protocol/threads/runs.ts";
 import { insertRun } from "../../src/run/lifecycle/accept.ts";
-import { createKnownDefinitions } from "../../src/run/lifecycle/run-definitions.ts";
+import { createKnownDefinitions } from "../../src/run/log/run-definitions.ts";
 import { extendLimit } from "../../src/run/limits/limits.ts";
 import type { Runtime } from "../../src/run/contract/runtime.ts";
 import { createAdminRuns } from "../../src/run/verbs/admin-runs.ts";

@@ -16,9 +16,9 @@ export type Heartbeat = {
  * back, hears who is to be cancelled, and stops work on runs that somebody else has taken. A process that could not say so
  * in time gives its runs up by its own clock, whatever became of what it said, and comes back when the database answers.
  */
-export function beginHeartbeat(runtime: Runtime, { everyMs = 1500, againMs = 500 } = {}): Heartbeat {
+export function beginHeartbeat(runtime: Runtime, { everyMs = 1500, againMs = 500, strayMs = leaseMs } = {}): Heartbeat {
   const { log, active, database } = runtime;
-  const strays = createStrayRuns();
+  const strays = createStrayRuns(strayMs);
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let lease: NodeJS.Timeout | undefined;
@@ -134,13 +134,13 @@ async function beat({ node, active, database, queue }: Runtime, strays: StrayRun
 type StrayRuns = { seen(now: Beat["stray"]): Beat["stray"] };
 
 /** Says which runs this node has had for so long without working on them that nobody here is just about to. */
-function createStrayRuns(): StrayRuns {
+function createStrayRuns(strayMs: number): StrayRuns {
   let known = new Map<string, number>();
   return {
     seen(now) {
       const at = performance.now();
       known = new Map(now.map(({ id, epoch }) => [`${id} ${epoch}`, known.get(`${id} ${epoch}`) ?? at]));
-      return now.filter(({ id, epoch }) => at - known.get(`${id} ${epoch}`)! > leaseMs);
+      return now.filter(({ id, epoch }) => at - known.get(`${id} ${epoch}`)! > strayMs);
     },
   };
 }

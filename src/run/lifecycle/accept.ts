@@ -5,8 +5,9 @@ import type { RunDefinition, RunOrigin } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { insertItemsSql, itemsParameter, placeItems, type ItemPosition } from "../log/rows.ts";
 import { sqlState } from "../../store/driver/sql-state.ts";
-import { keepDefinitionSql, named } from "./run-definitions.ts";
-import { toTakenRun, userColumns, type TakenRun } from "./take-run.ts";
+import { keepDefinitionSql, named } from "../log/run-definitions.ts";
+import { toTakenRun, userColumns } from "./take-run.ts";
+import type { TakenRun } from "../contract/taken-run.ts";
 import type { RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 

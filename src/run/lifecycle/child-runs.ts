@@ -6,13 +6,14 @@ import { jsonText } from "../../protocol/base/json-text.ts";
 import type { RunDefinition, RunStatus, WaitReason } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../../store/driver/database.ts";
-import { definitionSql, keepDefinitionSql, named } from "./run-definitions.ts";
+import { definitionSql, keepDefinitionSql, named } from "../log/run-definitions.ts";
 import type { RunOwner, RunEnd } from "../log/append.ts";
 import { releaseReservationsSql } from "../log/give-back.ts";
 import { insertItemsSql, itemsParameter, clearWaitSql } from "../log/rows.ts";
-import { toTakenRun, takeColumns, type TakenRun, type TakenRow, insertTakeSql, userColumns } from "./take-run.ts";
+import { toTakenRun, takeColumns, type TakenRow, insertTakeSql, userColumns } from "./take-run.ts";
+import type { TakenRun } from "../contract/taken-run.ts";
 
-/** A run within another: it works inside its root's job, in a hidden thread, within its root's limits. */
+/** A run within another: its root's process works on it, in a hidden thread, within its root's limits. */
 export type ChildRunState = {
   readonly id: string;
   readonly threadId: string;

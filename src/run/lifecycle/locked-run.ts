@@ -17,7 +17,7 @@ import {
 } from "../log/rows.ts";
 import { withoutWithdrawn } from "../log/standing.ts";
 import type { Runtime } from "../contract/runtime.ts";
-import { definitionSql } from "./run-definitions.ts";
+import { definitionSql } from "../log/run-definitions.ts";
 import { deliveriesOf } from "./webhook-signals.ts";
 
 /** A run whose row is locked by the transaction at hand: nobody can take, end, pause or decide it meanwhile. */

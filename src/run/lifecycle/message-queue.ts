@@ -7,7 +7,7 @@ import { endItem } from "./end-run.ts";
 import { insertItemsSql, itemsParameter, placeItems, type ItemPosition } from "../log/rows.ts";
 import type { RunStart, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
-import { keepDefinitionSql } from "./run-definitions.ts";
+import { keepDefinitionSql } from "../log/run-definitions.ts";
 import { deliveriesOf } from "./webhook-signals.ts";
 import { violatedConstraint } from "../../store/driver/sql-state.ts";
 

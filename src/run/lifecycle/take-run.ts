@@ -1,33 +1,10 @@
 import { intersectRights, type Caller, type Rights } from "../../protocol/base/callers.ts";
+import type { TakenRun } from "../contract/taken-run.ts";
 import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import type { Database } from "../../store/driver/database.ts";
 import type { ClaimedRun } from "../engine/queue.ts";
 import { releaseTreeReservationsSql } from "../log/give-back.ts";
-import { definitionSql } from "./run-definitions.ts";
-
-/** A run as this process took it: from here on it writes at this epoch, or not at all. */
-export type TakenRun = {
-  readonly runId: string;
-  readonly threadId: string;
-  readonly rootRun: string;
-  readonly rootThreadId: string;
-  readonly epoch: number;
-  /** With the rights of its start, cut by those that the account has now. */
-  readonly caller: Caller;
-  readonly disabled: boolean;
-  readonly definition: RunDefinition;
-  /** How often a process died over it without getting anywhere. */
-  readonly takeovers: number;
-  readonly cancelAsked: boolean;
-  /** Time it may still be worked on. */
-  readonly leftMs: number;
-  readonly leaf: string | null;
-  readonly nextSeq: number;
-  /** How many messages were taken in while it ran. */
-  readonly steered: number;
-  /** It waited, and was to go on by itself about now: so are those below it that wait for a provider. */
-  readonly retried: boolean;
-};
+import { definitionSql } from "../log/run-definitions.ts";
 
 /** SQL columns of the user that the run works for. */
 export const userColumns = "users.disabled, users.role, permissions_of(users.id, users.role) as permissions";

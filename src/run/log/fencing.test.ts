@@ -124,6 +124,7 @@ eachRunDatabase((suite) => {
     await passOn(database, started.runId);
     await until(async () => (await rowOf(database, started.runId)).epoch === owner.epoch + 1, "the second take");
     await until(() => service.model.stopped() === 1, "the end of the first work");
+    await until(() => service.model.requests.length === 2, "the second work");
     assert.equal(service.active(), 1);
     await service.runs.cancel(service.caller, started.runId);
     await until(async () => (await rowOf(database, started.runId)).status === "cancelled");

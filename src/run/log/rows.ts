@@ -120,7 +120,7 @@ export function startedWithKeySql(parameter: string, caller: string): string {
   return `(${parameter}::text is null or ${caller} ->> 'key' = ${parameter}::text)`;
 }
 
-/** SQL condition: the run is worked on or will be, now or after a wait, so there is a job for its root. */
+/** SQL condition: the run is worked on or will be, now or after a wait. */
 export const hasWork = "(status in ('queued', 'running') or (status = 'waiting' and retry_at is not null))";
 
 /** For an update of a run that waited. */

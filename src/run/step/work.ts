@@ -4,7 +4,7 @@ import { foldOf, type Fold } from "../log/fold.ts";
 import type { Runtime, StopReason } from "../contract/runtime.ts";
 import type { ReservedStep } from "../contract/reserved-step.ts";
 import type { ModelAnswer } from "../contract/answer.ts";
-import type { TakenRun } from "../lifecycle/take-run.ts";
+import type { TakenRun } from "../contract/taken-run.ts";
 import type { RunBasis } from "../contract/turn.ts";
 
 /** Changes that are committed together with a wait. */

@@ -27,7 +27,7 @@ const maxFiles = 100;
 const maxAtOnce = 8;
 
 /**
- * Does a call of the delegate tool: a child run with a context of its own, inside the job and the limits of this one. After
+ * Does a call of the delegate tool: a child run with a context of its own, inside the process and the limits of this one. After
  * a crash the same call finds the same child, which goes on. `waits`: nothing more can be done until a person has decided.
  */
 export async function delegate(

@@ -5,7 +5,7 @@ import { jsonText } from "../../protocol/base/json-text.ts";
 import { textOf, type NewItem } from "../../protocol/threads/items.ts";
 import { isEnded, type RunDefinition } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { keepDefinitionSql, named } from "../lifecycle/run-definitions.ts";
+import { keepDefinitionSql, named } from "../log/run-definitions.ts";
 import { findChild, takeChild, type ChildRunState } from "../lifecycle/child-runs.ts";
 import { defineRun } from "./define-run.ts";
 import { delegationKey, pathOf } from "./delegation-key.ts";

@@ -3,7 +3,7 @@ import { messageOf } from "../../protocol/base/errors.ts";
 import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import { defineRun } from "./define-run.ts";
 import type { Runtime } from "../contract/runtime.ts";
-import type { TakenRun } from "../lifecycle/take-run.ts";
+import type { TakenRun } from "../contract/taken-run.ts";
 
 const kept = ["agent", "model", "tools", "prompts", "team"] as const satisfies readonly (keyof RunDefinition)[];
 

@@ -15,7 +15,7 @@ import { writesOf } from "../views/writes-of.ts";
 import { startRun } from "./start-run.ts";
 import type { RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
-import { definitionSql } from "../lifecycle/run-definitions.ts";
+import { definitionSql } from "../log/run-definitions.ts";
 
 export function createAdminRuns(runtime: Runtime): AdminRuns {
   return {

@@ -9,7 +9,7 @@ import { silentLog } from "../../protocol/base/log.ts";
 import type { Database } from "../../store/driver/database.ts";
 import type { ActiveRun, Runtime, StopReason } from "../contract/runtime.ts";
 import { createQueue } from "../engine/queue.ts";
-import { createKnownDefinitions } from "../lifecycle/run-definitions.ts";
+import { createKnownDefinitions } from "../log/run-definitions.ts";
 import { createDeltaWriter } from "../log/deltas.ts";
 import { createFeeds } from "../log/follow.ts";
 import type { RunDecision } from "../runs.ts";

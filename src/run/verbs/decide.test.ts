@@ -206,13 +206,13 @@ eachDatabase((databases) => {
     for (; round < (databases.kind === "postgres" ? 60 : 40); round++) {
       saying = Promise.withResolvers();
       const started = await service.runs.start(service.caller, { agent: "assistant", message: { content: "go" } });
-      const steering = service.runs.steer(service.caller, started.runId, { content: `said ${round}` });
-      for (let turns = 0; turns < round; turns++) await new Promise((resolve) => setImmediate(resolve));
-      saying.resolve();
-      const said = await steering.then(
+      const steering = service.runs.steer(service.caller, started.runId, { content: `said ${round}` }).then(
         () => true,
         () => false,
       );
+      for (let turns = 0; turns < round; turns++) await new Promise((resolve) => setImmediate(resolve));
+      saying.resolve();
+      const said = await steering;
       await service.events(started);
       if (said) assert.ok(seen.has(`said ${round}`), `message ${round} was taken in and not seen`);
       taken += Number(said);

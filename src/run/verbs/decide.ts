@@ -41,7 +41,7 @@ type OpenQuestion = ItemOf<"question">;
 
 /**
  * Answers an open question of a waiting run. One transaction locks the run, then writes the decision, its consequences and, if
- * no question is left, the job that continues. Throws Conflict if the question was answered before or the run is not waiting.
+ * no question is left, the run that goes on. Throws Conflict if the question was answered before or the run is not waiting.
  */
 export async function decide(
   runtime: Runtime,

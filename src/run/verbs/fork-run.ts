@@ -12,7 +12,7 @@ import type { ForkInput, RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { startOrQueue } from "./admit.ts";
 import { checkModel } from "./check-model.ts";
-import { definitionSql } from "../lifecycle/run-definitions.ts";
+import { definitionSql } from "../log/run-definitions.ts";
 
 type ForkSource = {
   readonly threadId: string;

@@ -19,7 +19,7 @@ import { outageText } from "../step/outage.ts";
 import { outageIn } from "../turn/define-run.ts";
 import type { ResumeInput, RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
-import { keepDefinitionSql } from "../lifecycle/run-definitions.ts";
+import { keepDefinitionSql } from "../log/run-definitions.ts";
 
 /**
  * A run that failed or was cancelled goes on: the same run, from its fold, with all that it had begun and the keys of its

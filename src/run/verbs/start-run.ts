@@ -20,7 +20,7 @@ import { violatedConstraint } from "../../store/driver/sql-state.ts";
 const maxTries = 3;
 
 /**
- * Accepts a message to an agent: item, run and job in one transaction, then a job for anybody to take.
+ * Accepts a message to an agent: item and run in one statement, which begins here or is queued for any node.
  * Behind a live run of the same thread it waits in `pending`.
  */
 export async function startRun(runtime: Runtime, caller: Caller, input: StartInput): Promise<RunStart> {

@@ -14,7 +14,7 @@ import { executeChild } from "../turn/execute.ts";
 import { readOrigin, type RequestOrigin } from "../step/request-origin.ts";
 import type { RunStart, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
-import { definitionSql } from "../lifecycle/run-definitions.ts";
+import { definitionSql } from "../log/run-definitions.ts";
 
 /** A fault of the database may pass; if not, the root's next try finds the child. */
 const maxTries = 5;

@@ -57,6 +57,7 @@ export const personalRows: readonly Rows[] = [
     "id, thread_id, agent, parent_run, root_run, status, wait_reason, error, created_at, started_at, ended_at",
     "runs where user_id = $1",
   ),
+  byText("run-definitions", "body, used_at", "run_definitions where user_id = $1", "hash"),
   byId(
     "limits",
     "root_run, steps, steps_max, calls, calls_max, writes, writes_max, tokens, tokens_max, cost, cost_max",

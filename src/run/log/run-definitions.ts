@@ -4,7 +4,7 @@ import type { RunDefinition } from "../../protocol/threads/runs.ts";
 
 /**
  * What runs keep from their start, once for all runs of a person that began with the same. Rows are removed when no run names
- * them any more and a day has passed since one last did: see `keptMs`.
+ * them any more and a day has passed since one last did: see `keptMs` below.
  */
 export type NamedDefinition = { readonly hash: string; readonly text: string };
 
