@@ -12,7 +12,7 @@ export type RunRows = {
   readonly userId: string;
 };
 
-/** The node that has all of them. */
+/** The node that has all of them, and lives. */
 export const testNode = "00000000-0000-4000-8000-000000000001";
 
 export async function insertUser(database: Database, role = "user"): Promise<string> {
@@ -28,6 +28,7 @@ export async function insertRun(
   const [runId, threadId] = [newId(), newId()];
   await database.query(
     `with t as (insert into threads (id, user_id, parent_run, updated_at) values ($2, $3, $4, '2020-01-01')),
+       n as (insert into nodes (id, seen_at) values ($6, now() + interval '1 hour') on conflict do nothing),
        d as (insert into run_definitions (user_id, hash, body) values ($3, $1::uuid::text, '{}'))
      insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, epoch, node, takeovers, handed_over, definition_hash, caller)
      values ($1, $2, $3, 'assistant', $4, $5, coalesce($4, $1), 'running', 2, $6, 3, false, $1::uuid::text, $7::jsonb)`,
@@ -107,6 +108,9 @@ export function rowIn(
 /** Claims a run that is at work for a node, as when the one that has it looks dead, and takes it. */
 export async function takeOver(database: Database, runId: string, node = newId()): Promise<TakenRun | undefined> {
   const claimed = await database.transaction(async (query) => {
+    await query("insert into nodes (id, seen_at) values ($1, now() + interval '1 hour') on conflict do nothing", [
+      node,
+    ]);
     await query("update runs set status = 'queued' where id = $1 and status = 'running'", [runId]);
     const rows = await query<{
       run_id: string;

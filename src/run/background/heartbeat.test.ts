@@ -74,6 +74,7 @@ eachDatabase((databases) => {
   });
 
   test("a node that stops leaves at once; an embedded database has no other", async () => {
+    await database.query("delete from nodes");
     await lastSeen("gone", 0);
     await lastSeen("other", 0);
     await leaveNodes(runtimeOf("gone"));

@@ -65,6 +65,7 @@ eachDatabase((databases) => {
 
   test("nodes share what is queued; one that has died gets no share", async () => {
     await queueRuns(12);
+    await database.query("delete from nodes");
     await database.query(
       "insert into nodes (id, seen_at) values ('n1', now()), ('n2', now()), ('n3', now()), ('old', now() - interval '1 minute')",
     );
