@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../../test/pglite.ts";
 import { silentLog } from "../protocol/base/log.ts";
-import { createEngine } from "../run/engine/engine.ts";
+import { createTimetable } from "../run/engine/timetable.ts";
 import { openDatabase } from "../store/driver/open.ts";
 import { migrate } from "../store/schema/migrate.ts";
 import { preparedDatabase } from "../store/schema/prepared-database.ts";
@@ -18,7 +18,7 @@ test("what set-up prepares has all tables and no rows that a first start would m
   assert.deepEqual(await migrate(database), []);
   const made: string[] = [];
   database.onTrip = (text) => void (/^\s*create (table|schema|type)/i.test(text) && made.push(text));
-  await (await createEngine({ database, perUser: 1, perNode: 1, log: silentLog })).stop();
+  await (await createTimetable({ database, log: silentLog })).stop();
   assert.deepEqual(made, []);
   for (const table of ["meta", "users", "threads"])
     assert.deepEqual(await database.query(`select from ${table}`), [], table);

@@ -2,13 +2,13 @@ import { existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync, statS
 import { chmod, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { silentLog } from "../protocol/base/log.ts";
-import { createEngine } from "../run/engine/engine.ts";
+import { createTimetable } from "../run/engine/timetable.ts";
 import { openDatabase } from "../store/driver/open.ts";
 import { migrate } from "../store/schema/migrate.ts";
 import { preparedDatabase } from "../store/schema/prepared-database.ts";
 
 /**
- * A program of the set-up: keeps a database without rows, with all tables and those of the job queue, for every first start to
+ * A program of the set-up: keeps a database without rows, with all tables and those of pg-boss, for every first start to
  * copy. To make one takes seconds and 500 MB. Nothing in it is an installation's own: secrets and ids are made at the first start.
  */
 async function prepareDatabase(target: string): Promise<void> {
@@ -18,7 +18,7 @@ async function prepareDatabase(target: string): Promise<void> {
     const database = await openDatabase({ dataDirectory: folder });
     try {
       await migrate(database);
-      await (await createEngine({ database, perUser: 1, perNode: 1, log: silentLog })).stop();
+      await (await createTimetable({ database, log: silentLog })).stop();
     } finally {
       await database.close();
     }
