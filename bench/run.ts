@@ -24,6 +24,7 @@ import { passthrough } from "./parts/passthrough.ts";
 import { peersPart } from "./parts/peers.ts";
 import { retrieval } from "./parts/retrieval.ts";
 import { sandbox } from "./parts/sandbox.ts";
+import { start } from "./parts/start.ts";
 import { writePath } from "./parts/write-path.ts";
 import type { Bench, Part } from "./part.ts";
 import { judge, table, type Row } from "./rows.ts";
@@ -48,6 +49,7 @@ const parts: readonly Part[] = [
   eventLoop,
   bodies,
   imports,
+  start,
   ingestion,
   retrieval,
   page,
