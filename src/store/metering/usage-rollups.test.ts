@@ -54,7 +54,8 @@ anyDatabase((databases) => {
     const before = await told();
     assert.equal(await rolledTo(query), undefined);
     await rollUpUsage(database);
-    const health = await readModelHealth(query);
+    const last = async () => (await readModelHealth(query)).map(({ requests: _, errors: __, ...model }) => model);
+    const health = await last();
     const after = await told();
     for (const [at, usages] of after.entries()) {
       assert.deepEqual(sure(usages), sure(before[at]!), JSON.stringify(asked[at]));
@@ -64,7 +65,7 @@ anyDatabase((databases) => {
     const [counted] = await query<{ count: number }>("select count(*) as count from usage_rollups");
     assert.ok(counted!.count > 100);
     await query("delete from meta where key = 'usage_rolled_to'");
-    assert.deepEqual(await readModelHealth(query), health);
+    assert.deepEqual(await last(), health);
     await rollUpUsage(database);
   });
 

@@ -108,13 +108,13 @@ async function count(
   await query(`delete from usage_rollups where span = '${span}' and starts_at >= $1 and starts_at < $2`, times);
   for (const ofUser of span === "day" ? [false, true] : [false]) {
     const user = ofUser ? "(select id from users where id = c.user_id)" : "null::uuid";
-    // Of all models together, and of each with each agent.
-    for (const what of ["'', ''", "c.model, coalesce(r.agent, '')"]) {
+    for (const ofAll of [true, false]) {
+      const what = ofAll ? "'', ''" : "c.model, coalesce(r.agent, '')";
       const key = `jsonb_build_array(date_trunc('${span}', c.started_at at time zone 'UTC'), ${user}, ${what})`;
       await query(
-        `insert into usage_rollups (span, starts_at, of_user, user_id, model, agent, requests, errors, input_tokens, output_tokens, cost, runs,
+        `insert into usage_rollups (span, starts_at, of_user, of_all, user_id, model, agent, requests, errors, input_tokens, output_tokens, cost, runs,
            model_runs, last_at, last_error_at, first_parts, totals)
-         select '${span}', (t.key ->> 0)::timestamp at time zone 'UTC', ${ofUser}, (t.key ->> 1)::uuid, t.key ->> 2, t.key ->> 3, t.requests, t.errors,
+         select '${span}', (t.key ->> 0)::timestamp at time zone 'UTC', ${ofUser}, ${ofAll}, (t.key ->> 1)::uuid, t.key ->> 2, t.key ->> 3, t.requests, t.errors,
            t.input_tokens, t.output_tokens, t.cost, t.runs, t.model_runs, t.last_at, t.last_error_at, t.first_parts, t.totals
          from (${callTotals({ key, from: "left join runs r on r.id = c.run_id", where: "c.started_at >= $1 and c.started_at < $2" })}) t`,
         times,

@@ -115,10 +115,10 @@ function readRollups(
   const ofUser = userId !== undefined || by === "user";
   const columns = `${rolledKeys[by]} as key, requests, errors, input_tokens, output_tokens, cost, runs, model_runs, first_parts, totals`;
   // Those of all models together are fewer.
-  const ofModel = by === "model" || by === "agent" || model !== undefined ? "model <> ''" : "model = ''";
+  const ofAll = by !== "model" && by !== "agent" && model === undefined;
   const rows = (span: string, times: string) =>
-    `select ${columns} from usage_rollups c ${by === "user" ? "left join users u on u.id = c.user_id" : ""} where span = '${span}' and of_user = ${ofUser} and ${times}
-       and ($1::uuid is null or user_id = $1) and ${ofModel} and ($2::text is null or model = $2)`;
+    `select ${columns} from usage_rollups c ${by === "user" ? "left join users u on u.id = c.user_id" : ""} where span = '${span}' and of_user = ${ofUser} and of_all = ${ofAll} and ${times}
+       and ${isTheirs(userId)} and ($2::text is null or model = $2)`;
   return query<UsageTotals>(
     `${rows("day", "starts_at >= $3 and starts_at < $4")} union all ${rows("hour", "(starts_at >= $5 and starts_at < $6 or starts_at >= $7 and starts_at < $8)")}`,
     [userId ?? null, model ?? null, ...timesOf([days]), ...timesOf(hours, 2)],
@@ -133,12 +133,17 @@ function readRest(
 ): Promise<readonly UsageTotals[]> {
   const from = `${by === "user" ? "left join users u on u.id = c.user_id" : ""} ${by === "agent" ? "left join runs r on r.id = c.run_id" : ""}`;
   const where = `(c.started_at >= $3 and c.started_at < $4 or c.started_at >= $5 and c.started_at < $6)
-    and ($1::uuid is null or c.user_id = $1) and ($2::text is null or c.model = $2)`;
+    and ${isTheirs(userId)} and ($2::text is null or c.model = $2)`;
   return query<UsageTotals>(callTotals({ key: keys[by], from, where }), [
     userId ?? null,
     model ?? null,
     ...timesOf(rest, 2),
   ]);
+}
+
+/** SQL condition in which `$1` is the account, if there is one: so that its index is used. */
+function isTheirs(userId: string | undefined): string {
+  return userId === undefined ? "$1::uuid is null" : "c.user_id = $1::uuid";
 }
 
 /** Two parameters for each; those that there are not are empty. */
@@ -196,7 +201,7 @@ export type ModelHealth = {
   readonly lastUsedAt: Date;
   readonly lastError: string | null;
   readonly lastErrorAt: Date | null;
-  /** Requests of the last day. */
+  /** Requests of the last day, or of an hour less: those that were counted are known by the hour. */
   readonly requests: number;
   readonly errors: number;
 };
@@ -214,7 +219,7 @@ export async function readModelHealth(query: Query): Promise<readonly ModelHealt
          coalesce(sum(errors) filter (where at > now() - interval '1 day'), 0)::integer as errors
        from (
          select model, starts_at as at, last_at, last_error_at, requests, errors from usage_rollups
-         where span = 'hour' and not of_user and model <> '' and starts_at > now() - interval '7 days' and starts_at < $1::timestamptz
+         where span = 'hour' and not of_user and not of_all and starts_at > now() - interval '7 days' and starts_at < $1::timestamptz
          union all
          select model, started_at, started_at, case when ${isFault("error")} then started_at end, 1, (${isFault("error")})::integer
          from model_calls where started_at > now() - interval '7 days' and started_at >= coalesce($1, '-infinity')

@@ -39,8 +39,8 @@ export const growth: Migration = {
     drop index rag_vectors_by_collection;
     create index rag_vectors_by_collection on rag_vectors (collection_id, graph, chunk_id);
 
-    -- What the call log comes to in an hour, and in a day for each account, too, so that nobody reads the log for it. Without a
-    -- 'model': of all. 'runs': those that began there, 'model_runs': those that first asked this model there. 'first_parts', 'totals':
+    -- What the call log comes to in an hour, and in a day for each account, too, so that nobody reads the log for it. 'of_all':
+    -- of all models and agents together. 'runs': those that began there, 'model_runs': those that first asked this model there. 'first_parts', 'totals':
     -- how many requests took how long, by steps of five percent. Those of an account that is erased stay, without it, as its rows of
     -- the log do.
     create table usage_rollups (
@@ -49,6 +49,7 @@ export const growth: Migration = {
       starts_at timestamptz not null,
       of_user boolean not null,
       user_id uuid references users on delete set null,
+      of_all boolean not null,
       model text not null,
       agent text not null,
       requests bigint not null,
@@ -63,7 +64,7 @@ export const growth: Migration = {
       last_at timestamptz not null,
       last_error_at timestamptz
     );
-    create index usage_rollups_by_time on usage_rollups (span, of_user, starts_at);
-    create index usage_rollups_by_user on usage_rollups (user_id, starts_at) where user_id is not null;
+    create index usage_rollups_by_time on usage_rollups (span, of_user, of_all, starts_at);
+    create index usage_rollups_by_user on usage_rollups (user_id, of_all, starts_at) where user_id is not null;
   `,
 };
