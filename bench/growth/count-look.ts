@@ -4,7 +4,7 @@ import type { Look } from "./looks.ts";
 import { counting, type ReadCounts } from "./read-counts.ts";
 
 /** What a look may read for each row that it gives, and besides: a table of few pages, which is read whole, one row of several tables. */
-const [rowsPerRow, buffersPerRow, rowsBeside, buffersBeside] = [50, 20, 250, 150];
+const [rowsPerRow, buffersPerRow, rowsBeside, buffersBeside] = [50, 20, 250, 250];
 
 export type World = { readonly database: Database; readonly filled: Filled };
 

@@ -39,15 +39,15 @@ insert into users (id, name, looks, role) select growth_id('1', n), 'person' || 
 insert into threads (id, user_id, title, agent, hidden, next_seq, created_at, updated_at, archived_at)
 select growth_id('2', n), ${user("n")}, 'About ' || n, 'chat', n % 20 = 14, 11, ${ago("n", "used")}, ${ago("n", "used")},
   case when n % 10 = 2 then ${ago("n", "used")} end from generate_series(0, ${of(base.threads) - 1}) n;
-insert into runs (id, thread_id, user_id, agent, root_run, status, wait_reason, wait_until, epoch, definition, definition_hash, caller, created_at, started_at, ended_at)
+insert into run_definitions (user_id, hash, body) select id, 'hash', '{"agent": {"id": "chat"}, "limits": {}}' from users;
+insert into runs (id, thread_id, user_id, agent, root_run, status, wait_reason, wait_until, epoch, definition_hash, caller, created_at, started_at, ended_at)
 select growth_id('3', n), growth_id('2', n / 2), ${user("(n / 2)")}, case when n % 50 = 1 then 'react' else 'chat' end, growth_id('3', n), status,
   case when status = 'waiting' then 'approval' end, case when status = 'waiting' then now() + interval '7 days' end, 1,
-  definition, 'hash', jsonb_build_object('userId', ${user("(n / 2)")}), at, at, case when status <> 'waiting' then at end
+  'hash', jsonb_build_object('userId', ${user("(n / 2)")}), at, at, case when status <> 'waiting' then at end
 from (select n, case when n % 100 = 4 then 'failed' when n % 200 = 8 then 'cancelled' when n % 400 = 17 then 'waiting' else 'done' end as status,
-    ${ago("n", "run")} as at from generate_series(0, ${of(base.runs) - 1}) n) r,
-  (select jsonb_build_object('agent', jsonb_build_object('id', 'chat', 'instructions', repeat('Be kind. ', 100)), 'limits', '{}'::jsonb) as definition) d;
-insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, epoch, definition, definition_hash, caller, created_at, started_at, ended_at)
-select growth_id('4', id_n), thread_id, user_id, 'helper', id, '1.0', id, 'done', 1, '{"agent": {"id": "helper"}, "limits": {}}', 'hash', caller, created_at, created_at, ended_at
+    ${ago("n", "run")} as at from generate_series(0, ${of(base.runs) - 1}) n) r;
+insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, epoch, definition_hash, caller, created_at, started_at, ended_at)
+select growth_id('4', id_n), thread_id, user_id, 'helper', id, '1.0', id, 'done', 1, 'hash', caller, created_at, created_at, ended_at
 from (select n as id_n, growth_id('3', n) as run from generate_series(0, ${of(base.runs) - 1}, 10) n) c join runs on runs.id = c.run where status = 'done';
 insert into budgets (root_run, user_id, steps_max, calls_max, writes_max, left_ms) select id, user_id, 50, 50, 50, 600000 from runs where parent_run is null;
 insert into items (thread_id, seq, id, user_id, run_id, kind, step, call_index, attempt, author, body, created_at)

@@ -122,7 +122,7 @@ function startIn(query: Database["query"], filled: Filled): Promise<unknown> {
       definition: { agent: { id: "chat" }, limits: defaultLimits } as RunDefinition,
       ...{ idempotency: null, newThread: null },
     } as Parameters<typeof insertRun>[2],
-    { behindPending: false },
+    { behindPending: false, here: { node: "bench", perUser: 64 } },
   );
 }
 

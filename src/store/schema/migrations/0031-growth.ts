@@ -9,7 +9,7 @@ export const growth: Migration = {
   up: `
     alter table threads add column used_at timestamptz;
     update threads set used_at = updated_at;
-    alter table threads alter column used_at set default now(), alter column used_at set not null, set (fillfactor = 80);
+    alter table threads alter column used_at set default now(), alter column used_at set not null;
     drop index threads_listed;
     create index threads_listed on threads (user_id, id) where not hidden and parent_run is null and archived_at is null;
     create index threads_used on threads (user_id, used_at, id) where not hidden and parent_run is null and archived_at is null;
