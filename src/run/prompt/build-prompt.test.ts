@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { anyRunDatabase } from "../../../test/run-suite.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { Item, NewItem } from "../../protocol/threads/items.ts";
-import { estimate } from "../log/estimate-tokens.ts";
+import { estimate, tokensOf } from "../log/estimate-tokens.ts";
 import { tokensOfTold } from "../log/message-blocks.ts";
 import { buildPrompt, type PromptOptions } from "./build-prompt.ts";
 import { readHistory } from "../log/history.ts";
@@ -214,7 +214,7 @@ anyRunDatabase((suite) => {
       [items[0]!.threadId],
     );
     await readHistory(counting, { threadId: items[0]!.threadId, runId: run!.run_id, leaf: run!.id, tokens: 1000 });
-    assert.ok(read.length <= 2 && read.reduce((sum, rows) => sum + rows, 0) <= 700, `read ${read.join(" + ")} rows`);
+    assert.ok(read.length <= 4 && read.reduce((sum, rows) => sum + rows, 0) <= 700, `read ${read.join(" + ")} rows`);
 
     const [last] = await database.query<{ id: string; seen: number }>(
       `select id, (select max((body ->> 'upToSeq')::integer) from items where thread_id = $1 and kind = 'summary') as seen
@@ -230,6 +230,40 @@ anyRunDatabase((suite) => {
     });
     assert.equal(branch[0]!.seq, last!.seen + 1, "what a summary stands for is not read");
     assert.deepEqual(read, [128]);
+  });
+
+  test("a past that can't be summarised is read as far as a prompt goes", async () => {
+    const service = await suite.start({
+      script: ({ messages }) => (String(messages[0]!.content).includes("<conversation>") ? "no" : "ok"),
+      contextTokens: 2000,
+    });
+    const history = Array.from({ length: 2000 }, (_, n) =>
+      message(null, n % 2 ? "assistant" : "user", `message ${n} ${"word ".repeat(20)}`),
+    );
+    const [{ threadId } = { threadId: "" }] = await thread(service.caller.userId, history);
+    for (let run = 0; run < 3; run++) await service.ask("hi", { threadId });
+    const asked = service.model.requests.length;
+    const { started } = await service.ask("hi", { threadId });
+    assert.equal(service.model.requests.length, asked + 1, "no more tries are made");
+
+    let read: number[] = [];
+    const { query } = suite.database();
+    const counting = async <Row extends object>(text: string, values?: readonly unknown[]) => {
+      const rows = await query<Row>(text, values);
+      read.push(rows.length);
+      return rows;
+    };
+    const [leaf] = await query<{ id: string }>("select leaf as id from threads where id = $1", [threadId]);
+    const branchFor = async (tokens: number) => {
+      read = [];
+      return readHistory(counting, { threadId, runId: started.runId, leaf: leaf!.id, tokens });
+    };
+    const whole = await branchFor(8000);
+    const told = whole.reduce((sum, item) => sum + tokensOf(item), 0);
+    assert.ok(told > 7900 && told < 8200, `${told} tokens`);
+    assert.ok(read.length === 2 && read[0]! + read[1]! < 400, `read ${read.join(" + ")} rows`);
+    const failed = (items: readonly Item[]) => items.filter(({ kind, step }) => kind === "notice" && step !== null);
+    assert.equal(failed(await branchFor(12)).length, 3, "the tries are told, even if they are longer ago than that");
   });
 
   test("a message that does not fit is told with its beginning and its end, and a notice says so", async () => {
