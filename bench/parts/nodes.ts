@@ -16,7 +16,7 @@ const streaming: Script = { rounds: 0, parallel: 1, tokens: 200, delay: 20 };
 const config = { concurrency: { perUser: 256, perNode: 64 } };
 const streams = 32;
 /** What a node sends to see whether there is a job for it, and to take it. */
-const look = String.raw`claim_jobs\(|^select \$?1 from pgboss\.job`;
+const look = String.raw`from claim_runs\(`;
 
 type Cluster = {
   readonly nodes: readonly Server[];
@@ -91,7 +91,7 @@ async function measure(bench: Bench, cluster: Cluster): Promise<Measured> {
   const { client, meter, nodes } = cluster;
   const { rows: starts } = await client.query<{ at: string }>("select clock_timestamp()::text as at");
   const before = await meter.read();
-  const runs = await loadAll(bench, nodes, bench.quick ? 16 : 512);
+  const runs = await loadAll(bench, nodes, bench.quick ? 16 : 256);
   const after = await meter.read();
   const { rows } = await client.query<{ node: string; runs: number }>(
     "select node, count(*)::integer as runs from runs where created_at >= $1::timestamptz group by node",
