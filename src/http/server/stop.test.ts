@@ -71,5 +71,5 @@ test("what does not end in time is handed over, and whoever waits for it is told
   assert.match(await answer.text(), /server_stops/);
   assert.match(await streamed.text(), /server_stops/);
   const run = answer.headers.get("x-colloquy-run")!;
-  assert.equal((await agents.runs.get(agents.caller, run)).status, "running");
+  assert.equal((await agents.runs.get(agents.caller, run)).status, "queued");
 });
