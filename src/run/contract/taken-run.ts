@@ -23,4 +23,6 @@ export type TakenRun = {
   readonly steered: number;
   /** It waited, and was to go on by itself about now: so are those below it that wait for a provider. */
   readonly retried: boolean;
+  /** Its first step was reserved as it began. */
+  readonly ahead?: { readonly reservation: string; readonly steered: number };
 };

@@ -1,8 +1,10 @@
 import type { Caller, Rights } from "../../protocol/base/callers.ts";
 import type { NewItem } from "../../protocol/threads/items.ts";
+import { newId } from "../../protocol/base/ids.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { RunDefinition, RunOrigin } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
+import { firstReservationSql } from "../log/give-back.ts";
 import { insertItemsSql, itemsParameter, placeItems, type ItemPosition } from "../log/rows.ts";
 import { sqlState } from "../../store/driver/sql-state.ts";
 import { keepDefinitionSql, named } from "../log/run-definitions.ts";
@@ -121,6 +123,10 @@ export async function insertRun(
   ];
   const add = (value: unknown) => `$${values.push(value)}`;
   const nodeSql = here ? add(here.node) : "";
+  // The first step is reserved with the run, where nothing but a number of steps limits it.
+  const reservation = newId();
+  const isAhead = here && limits.steps > 0 && limits.tokens === undefined && limits.cost === undefined;
+  const ahead = isAhead ? add(reservation) : undefined;
   const parts = [
     ...(here ? [`may as materialized (select may_begin($3, ${add(here.perUser)}) as here)`] : []),
     newThread
@@ -139,8 +145,10 @@ export async function insertRun(
       select $1, t.id, t.user_id, $8, $1, $9, $10::jsonb, ${add(origin ? jsonText(origin) : null)}::jsonb, ${
         here ? takenSql.values(nodeSql) : takenSql.queued
       } from t, k${here ? ", may" : ""} returning id, user_id, status)`,
-    `b as (insert into budgets (root_run, user_id, steps_max, calls_max, writes_max, tokens_max, left_ms, cost_max, deadline)
-      select r.id, $3, $11, $12, $13, $14, $15::bigint, $16, case when r.status = 'running' then now() + $15 * interval '1 millisecond' end from r)`,
+    `b as (insert into budgets (root_run, user_id, steps_max, calls_max, writes_max, tokens_max, left_ms, cost_max, deadline, steps, unsettled)
+      select r.id, $3, $11, $12, $13, $14, $15::bigint, $16, case when r.status = 'running' then now() + $15 * interval '1 millisecond' end,
+        ${ahead ? `a.step, case when a.step = 1 then ${firstReservationSql("r.id", ahead)} else '{}' end` : "0, '{}'"}
+      from r${ahead ? `, lateral (select (r.status = 'running' and not exists (select from spending_budgets))::integer as step) a` : ""} returning steps)`,
     `i as (${insertItemsSql("$6", "$7")})`,
   ];
   const isKept = definitions.has(caller.userId, hash);
@@ -149,11 +157,11 @@ export async function insertRun(
     parts.push(
       `s as (insert into run_secrets (run_id, name, user_id, sealed) select r.id, x.key, $3, x.value from r, jsonb_each_text(${add(jsonText(secrets))}::jsonb) x)`,
     );
-  type Row = { first: number; parent: string | null; status: string; disabled: boolean } & Rights;
+  type Row = { first: number; parent: string | null; status: string; steps: number | null; disabled: boolean } & Rights;
   const [row] = await query<Row>(
     `with ${parts.join(",\n")}
-     select first, parent, coalesce(r.status, case when refuse_used_key() then '' end) as status, ${userColumns}
-     from t join users on users.id = $3 left join r on true`,
+     select first, parent, coalesce(r.status, case when refuse_used_key() then '' end) as status, b.steps, ${userColumns}
+     from t join users on users.id = $3 left join r on true left join b on true`,
     values,
   ).catch((error: unknown) => {
     throw sqlState(error) === keyTaken ? new IdempotencyKeyTaken() : error;
@@ -168,7 +176,7 @@ export async function insertRun(
     ...{ leaf: items.at(-1)!.id, next_seq: row.first + items.length },
     ...{ disabled: row.disabled, role: row.role, permissions: row.permissions },
   });
-  return { ...place, taken };
+  return { ...place, taken: row.steps === 1 ? { ...taken, ahead: { reservation, steered: 0 } } : taken };
 }
 
 /** The root run that occupies a thread. */
@@ -176,13 +184,13 @@ export function liveRootSql(threadId: string): string {
   return `select id from runs where thread_id = ${threadId} and parent_run is null and status in ('queued', 'running', 'waiting')`;
 }
 
-/** Columns that say whether a new run is queued or begins on a node; `may.here`: whether it may. */
+/** Columns that say whether a new run is queued or begins on a node; `may.here`: whether it may. It starts when that was asked, not when the statement began. */
 const takenSql = {
   columns: "status, epoch, node, started_at, handed_over, takes",
   queued: "'queued', 0, null, null, true, '[]'::jsonb",
   values: (
     node: string,
   ) => `case when may.here then 'running' else 'queued' end, may.here::integer, case when may.here then ${node} end,
-        case when may.here then now() end, not may.here, case when may.here
+        case when may.here then clock_timestamp() end, not may.here, case when may.here
           then jsonb_build_array(jsonb_build_object('epoch', 1, 'node', ${node}::text, 'at', now(), 'over', false)) else '[]' end`,
 };

@@ -14,6 +14,31 @@ eachRunDatabase((suite) => {
     return { ...service.caller, userId };
   }
 
+  test("a run begins in the statement that accepts it, with its first step; where nobody takes runs it is queued", async () => {
+    const trips: string[] = [];
+    const service = await suite.start({ script: () => [{ hang: true }] });
+    suite.database().onTrip = (text) => trips.push(text);
+    const started = await begin(service, service.caller);
+    await until(() => service.model.requests.length === 1);
+    delete suite.database().onTrip;
+    assert.deepEqual(trips.filter((text) => /runs|budgets/.test(text) && !/nodes/.test(text)).length, 1);
+    const facts = `select status, epoch, node is not null as has_node, handed_over, jsonb_array_length(takes) as takes, steps, deadline is not null as timed
+      from runs r join budgets b on b.root_run = r.id where r.id = $1`;
+    const [row] = await suite.database().query(facts, [started.runId]);
+    const here = { status: "running", epoch: 1, has_node: true, handed_over: false, takes: 1, steps: 1, timed: true };
+    assert.deepEqual(row, here);
+    const elsewhere = await suite.start({ script: [], runsJobs: false });
+    const queued = await begin(elsewhere, elsewhere.caller);
+    // The other node may have it by now.
+    const [first] = await suite
+      .database()
+      .query<{ over: boolean | null }>("select (takes -> 0 ->> 'over')::boolean as over from runs where id = $1", [
+        queued.runId,
+      ]);
+    assert.notEqual(first!.over, true);
+    await until(() => service.model.requests.length === 2, "the queued run, on the node that takes runs");
+  });
+
   test("a freed slot is used at once", async () => {
     const service = await suite.start({ script: () => "ok", perUser: 1 });
     // By polls alone these would take twenty seconds, longer than `until` waits.

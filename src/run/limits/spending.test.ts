@@ -98,7 +98,7 @@ eachRunDatabase((suite) => {
     assert.equal(state!.used.requests, 1);
   });
 
-  test("a budget costs no round trip more", async () => {
+  test("a budget costs one round trip a step: without one, a step is reserved as its run begins", async () => {
     const database = suite.database();
     const service = await suite.start({ script: () => said, agent, limits });
     const { userId } = service.caller;
@@ -113,7 +113,7 @@ eachRunDatabase((suite) => {
     };
     const free = await trips();
     await set({ tokens: 10_000 });
-    assert.equal(await trips(), free);
+    assert.equal(await trips(), free + 1);
     assert.deepEqual(
       (await used(userId)).map(({ tokens, requests }) => [tokens, requests]),
       [[200, 2]],

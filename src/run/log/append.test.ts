@@ -250,6 +250,40 @@ eachDatabase((databases) => {
     assert.deepEqual([uncounted.budget["steps"], uncounted.budget["tokens"], uncounted.budget["cost"]], [8, 760, 8]);
   });
 
+  test("append: the step that follows is reserved with results, where only the number of steps bounds it", async () => {
+    const [next, more] = [newId(), newId()];
+    const append = (reservesNext: string) => after(run, [notice("result")], { reservesNext });
+    await database.query("update runs set steered = 3 where id = $1", [run.runId]);
+    const limited = await append(newId());
+    assert.deepEqual([limited.appended.reservedAt, limited.budget["steps"]], [undefined, 10], "tokens are bounded");
+    await database.query("update budgets set tokens_max = null where root_run = $1", [run.runId]);
+    assert.equal((await append(newId())).appended.reservedAt, undefined, "so is the cost");
+    await database.query("update budgets set cost_max = null, steps_max = 11 where root_run = $1", [run.runId]);
+    const { appended, budget } = await append(next);
+    assert.deepEqual([appended.reservedAt, budget["steps"]], [3, 11]);
+    const unsettled = budget["unsettled"] as Record<string, Record<string, unknown>>;
+    assert.deepEqual(unsettled[run.runId]![next], { steps: 1, tokens: 0, cost: 0 });
+    assert.ok(kept in unsettled[run.runId]! && child.runId in unsettled);
+    const last = await append(more);
+    assert.deepEqual([last.appended.reservedAt, last.budget["steps"]], [undefined, 11], "no step is left");
+    const settled = await after(run, [], { settles: { reservation: next, tokens: 5, cost: 0 } });
+    assert.deepEqual([settled.budget["steps"], settled.budget["tokens"]], [11, 1005]);
+    await database.query(
+      "update budgets set steps_max = 100, deadline = now() - interval '1 second' where root_run = $1",
+      [run.runId],
+    );
+    assert.equal((await append(more)).appended.reservedAt, undefined, "its time is over");
+    await database.query("update budgets set deadline = null where root_run = $1", [run.runId]);
+    await database.query(
+      `insert into spending_budgets (id, kind, user_id, group_name, period, tokens_max, warn_at, on_limit)
+       values (gen_random_uuid(), 'user', $1, null, 'day', 1000000, 1, 'refuse')`,
+      [run.userId],
+    );
+    assert.equal((await append(more)).appended.reservedAt, undefined, "an account has a budget");
+    await database.query("delete from spending_budgets");
+    assert.equal((await append(more)).appended.reservedAt, 3);
+  });
+
   test("append: what a step came to is put in the place of what its account had reserved", async () => {
     for (const items of [[], [notice("step")]]) {
       const hold = newId();

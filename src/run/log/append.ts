@@ -5,7 +5,7 @@ import type { ModelCallRecord } from "../../protocol/agents/models.ts";
 import type { RunError, WaitReason } from "../../protocol/threads/runs.ts";
 import type { Query, ToolResult } from "../../protocol/agents/tools.ts";
 import { settleSpendingSql, settleValues, type ActualSpending } from "../../store/metering/spending.ts";
-import { releaseReservationsSql, settleReservationSql as settleReservation } from "./give-back.ts";
+import { releaseReservationsSql, reserveNextSql, settleReservationSql as settleReservation } from "./give-back.ts";
 import { insertItemsSql, itemsParameter, placeItems, clearWaitSql } from "./rows.ts";
 
 /** A run, and the epoch at which this process owns it. */
@@ -30,6 +30,11 @@ export type AppendExtras = {
   readonly progress?: boolean;
   /** Replaces a finished step's reservation by what it used. A run that ends or waits releases all its reservations. */
   readonly settles?: { readonly reservation: string; readonly tokens: number; readonly cost: number };
+  /**
+   * Reserves the step that follows, under this name, where nothing but a number of steps limits the run and no budget its account: there
+   * the next statement but this one would say the same. With nothing that settles or ends.
+   */
+  readonly reservesNext?: string;
   /** A step without an answer, since its model was unavailable: neither the step nor its time counts against the run's limits. */
   readonly uncounted?: { readonly ms: number };
   /** A step's actual spending, counted against the account's budgets; its reservation is released. */
@@ -59,6 +64,8 @@ export type AppendResult = {
   readonly items: readonly Item[];
   /** Messages that wait for the run to end. */
   readonly pending: number;
+  /** How many messages were said while the run worked, if `reservesNext` was granted. */
+  readonly reservedAt?: number;
 };
 
 /**
@@ -103,6 +110,7 @@ export async function append(
     tokens: `${add(settles.tokens)}::float8`,
     cost: `${add(settles.cost)}::float8`,
   };
+  const { reservesNext: next } = extras;
   const counted = endsOrWaits
     ? releaseReservationsSql("r.id", used)
     : used && settleReservation("r.id", add(used.reservation), used);
@@ -111,16 +119,19 @@ export async function append(
 
   const parts = [
     sets.length > 0
-      ? `r as (update runs set ${sets.join(", ")} where id = $1 and epoch = $2 and status = 'running'${steeredSql} returning id, thread_id, user_id, root_run, parent_run)`
-      : "r as (select id, thread_id, user_id, root_run, parent_run from runs where id = $1 and epoch = $2 and status = 'running' for share)",
-    counted
-      ? `b as (update budgets set ${counted}${
-          endsOrWaits
-            ? `, left_ms = case when r.parent_run is null and deadline is not null then greatest(0, extract(epoch from deadline - now()) * 1000)::bigint + ${backMs} else left_ms end,
+      ? `r as (update runs set ${sets.join(", ")} where id = $1 and epoch = $2 and status = 'running'${steeredSql} returning id, thread_id, user_id, root_run, parent_run, steered)`
+      : "r as (select id, thread_id, user_id, root_run, parent_run, steered from runs where id = $1 and epoch = $2 and status = 'running' for share)",
+    next
+      ? `b as (update budgets set ${reserveNextSql("r.id", add(next))} from r where budgets.root_run = r.root_run
+         returning case when unsettled #> array[r.id::text, $${values.length}::text] is not null then r.steered end as reserved_at)`
+      : counted
+        ? `b as (update budgets set ${counted}${
+            endsOrWaits
+              ? `, left_ms = case when r.parent_run is null and deadline is not null then greatest(0, extract(epoch from deadline - now()) * 1000)::bigint + ${backMs} else left_ms end,
            deadline = case when r.parent_run is null then null else deadline + ${backMs} * interval '1 millisecond' end`
-            : ""
-        } from r where budgets.root_run = r.root_run returning 1)`
-      : "b as (select 1 from r)",
+              : ""
+          } from r where budgets.root_run = r.root_run returning null::integer as reserved_at)`
+        : "b as (select null::integer as reserved_at from r)",
     ...(extras.spent
       ? [`s as materialized (select ${settleSpendingSql(...settleValues(extras.spent).map(add))} as settled from b)`]
       : []),
@@ -144,14 +155,15 @@ export async function append(
       `d as (delete from deltas using r where deltas.run_id = r.id and deltas.step = ${add(extras.deltasOf)})`,
     );
   if (extras.ledger) parts.push(`l as (${ledgerSql(extras.ledger, add)})`);
-  const [row] = await query<{ first: number; parent: string | null; pending: number }>(
-    `with ${parts.join(",\n")}\nselect first, parent, pending from t`,
+  const [row] = await query<{ first: number; parent: string | null; pending: number; reserved_at: number | null }>(
+    `with ${parts.join(",\n")}\nselect first, parent, pending, b.reserved_at from t, b`,
     values,
   );
   if (!row) throw new LostRun(owner.runId);
   return {
     items: placeItems(placed, { threadId: owner.threadId, firstSeq: row.first, parent: row.parent, time }),
     pending: row.pending,
+    ...(row.reserved_at === null ? {} : { reservedAt: row.reserved_at }),
   };
 }
 

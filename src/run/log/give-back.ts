@@ -23,6 +23,25 @@ export function settleReservationSql(run: string, reservation: string, used: Use
   return giveBack(`(values (unsettled #> ${place})) u (value)`, `unsettled #- ${place}`, used);
 }
 
+/** SQL condition on a row of `budgets`: a step may be made, and only their number bounds the run and no budget its account. */
+const mayMakeStep = `steps + 1 <= steps_max and tokens_max is null and cost_max is null and (deadline is null or now() < deadline)
+  and not exists (select from spending_budgets)`;
+
+/** A step that was reserved before what it asks was known. */
+const oneStep = `'{"steps": 1, "tokens": 0, "cost": 0}'::jsonb`;
+
+/** For an update of `budgets`: reserves a step under this name, or changes nothing. */
+export function reserveNextSql(run: string, reservation: string): string {
+  return `steps = case when ${mayMakeStep} then steps + 1 else steps end, unsettled = case when ${mayMakeStep}
+    then unsettled || jsonb_build_object(${run}::text, coalesce(unsettled -> ${run}::text, '{}') || jsonb_build_object(${reservation}::text, ${oneStep}))
+    else unsettled end`;
+}
+
+/** SQL of the column `unsettled` of a run that begins with a step reserved. */
+export function firstReservationSql(run: string, reservation: string): string {
+  return `jsonb_build_object(${run}::text, jsonb_build_object(${reservation}::text, ${oneStep}))`;
+}
+
 /** `from`: the reservations that go; `left`: those that stay. */
 function giveBack(from: string, left: string, used: UsedAmountsSql): string {
   const sum = (what: keyof UsedAmountsSql) =>

@@ -92,6 +92,16 @@ export async function reserveFor(
   const { costOf, database, log } = work.runtime;
   const cost = highestCost(model, { inputTokens: input, outputTokens: output }, costOf);
   const expected = expectedOf(model, { input, maxTokens: request.settings?.maxTokens }, costOf);
+  const { ahead } = work;
+  work.ahead = undefined;
+  if (ahead)
+    return {
+      steered: ahead.steered,
+      isHeld: false,
+      expected: { ...expected, id: ahead.reservation },
+      input,
+      model: model.id,
+    };
   const { steered, held } = await reserve(database.query, work.owner, {
     steps: 1,
     tokens: input + output,

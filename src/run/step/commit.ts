@@ -17,15 +17,29 @@ export async function commit(work: RunWork, given: readonly NewItem[], extras: A
   const items = outage ? [overcome(outage), ...given] : given;
   const deliveries = extras.end ? endSignals(work, extras.end) : [];
   const { runtime, owner, signal } = work;
+  // A model is asked about results, mostly at once.
+  const reservesNext =
+    Object.keys(extras).every((extra) => extra === "ledger") &&
+    given.some(({ kind }) => kind === "result") &&
+    !work.ahead
+      ? newId()
+      : undefined;
   const appended = await appendThroughOutage(runtime.database.query, owner, {
     items,
-    extras: { ...extras, deliveries, ...(work.isSuspect ? { progress: true } : {}) },
+    extras: {
+      ...extras,
+      deliveries,
+      ...(work.isSuspect ? { progress: true } : {}),
+      ...(reservesNext && { reservesNext }),
+    },
     signal,
     log: runtime.log,
   });
   if (work.isSuspect) await work.progressed?.();
   work.isSuspect = false;
   work.pending = appended.pending;
+  if (reservesNext && appended.reservedAt !== undefined)
+    work.ahead = { reservation: reservesNext, steered: appended.reservedAt };
   addCommitted(work, appended.items);
   if (extras.end) work.left = "ended";
 }

@@ -54,6 +54,8 @@ export type RunWork = WorkOptions & {
   isSuspect: boolean;
   /** The step whose answer is being read; its partial text is kept if the run ends meanwhile. */
   current: { readonly key: string; readonly answer: ModelAnswer; readonly reserved: ReservedStep } | undefined;
+  /** A step that is reserved already, and how many messages had been said while the run worked. */
+  ahead: { readonly reservation: string; readonly steered: number } | undefined;
   /** The model name that was looked up last. */
   asked: string | undefined;
   /** Computed from the items on demand, and cleared when they change. */
@@ -76,6 +78,7 @@ export function createWork(options: WorkOptions, history: readonly Item[]): RunW
     steered,
     isSuspect: takeovers > 0,
     current: undefined,
+    ahead: options.taken.ahead,
     asked: undefined,
     fold: undefined,
     basis: undefined,

@@ -179,7 +179,7 @@ eachDatabase((databases) => {
   });
 
   test("claim: what became of a write meanwhile counts once its time is over", async () => {
-    const key = await begun("executing", { leftMs: 50 });
+    const key = await begun("executing", { leftMs: 500 });
     const query = (async (text: string, values: unknown[]) => {
       const rows = await database.query(text, values);
       // By whoever made the attempt before, in time.

@@ -82,7 +82,7 @@ export const runQueue: Migration = {
         continue when total >= per_user;
         return query
         update runs r set epoch = r.epoch + 1, status = 'running', wait_reason = null, wait_until = null, retry_at = null,
-          node = claimant, started_at = coalesce(r.started_at, now()),
+          node = claimant, started_at = coalesce(r.started_at, clock_timestamp()),
           takeovers = case when r.handed_over then r.takeovers else r.takeovers + 1 end, handed_over = false,
           takes = (case when jsonb_array_length(r.takes) < 32 then r.takes else r.takes - 1 end) || jsonb_build_array(
             jsonb_build_object('epoch', r.epoch + 1, 'node', claimant, 'at', now(), 'over', not r.handed_over))
