@@ -88,6 +88,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     execArgv: ["--import", new URL("probe.ts", import.meta.url).href, ...profiling()],
     cwd: folder,
     env: {
+      // As scripts/bootstrap.mjs has it.
+      MALLOC_ARENA_MAX: "1",
       COLLOQUY_CONFIG: join(folder, "colloquy.yaml"),
       COLLOQUY_DATA: join(folder, "data"),
       COLLOQUY_PORT: String(port),

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { giveBackMemoryWhenIdle } from "./idle-memory.ts";
 import { stopSignal } from "./stop-signal.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
@@ -27,6 +28,7 @@ export async function serve(): Promise<number> {
     ...{ log, onFatal, quiet: isWatched },
     onStep: (text) => line("database", `${text} …`),
   });
+  giveBackMemoryWhenIdle();
   // At once: what is told below takes a while, and requests are answered already.
   const stopping = stopSignal();
   const isTried = colloquy.sandbox.known() !== undefined;
