@@ -57,6 +57,8 @@ export async function createTimetable({ database, log }: { database: Database; l
     superviseIntervalSeconds: 60,
     monitorIntervalSeconds: 60,
     maintenanceIntervalSeconds: 60,
+    // Jobs that wait for jobs, which there are none of.
+    flowIntervalSeconds: 3600,
   });
   boss.on("error", (error) => log.warn({ error: error.message }, "timetable"));
   const stopBoss = () => boss.stop({ graceful: false, close: false });
