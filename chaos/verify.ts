@@ -66,9 +66,9 @@ export async function watchDatabase(query: Query): Promise<void> {
     create schema chaos;
     create table chaos.takes (run_id uuid, handed_over boolean);
     create function chaos.note_take() returns trigger language plpgsql as $$
-      begin insert into chaos.takes values (new.id, old.handed_over); return null; end $$;
+      begin insert into chaos.takes values (new.id, new.handed_over); return null; end $$;
     create trigger chaos_take after update on runs for each row
-      when (new.epoch > old.epoch and old.status = 'running') execute function chaos.note_take();
+      when (old.status = 'running' and new.status = 'queued' and new.parent_run is null) execute function chaos.note_take();
     create table chaos.late_writes (run_id uuid, step text, attempt integer);
     create function chaos.note_late_write() returns trigger language plpgsql as $$
       begin
