@@ -97,7 +97,7 @@ async function beat({ node, active, database, queue }: Runtime, strays: StrayRun
   const working = [...active.values()];
   const [row] = await database.pulse.query<{ beat: Beat }>(
     `with mine as (select * from unnest($1::uuid[], $2::integer[]) as m (id, epoch)),
-     me as (insert into nodes (id, seen_at) values ($3, now()) on conflict (id) do update set seen_at = now()),
+     me as (insert into nodes (id, seen_at) select $3, now() where $4::boolean on conflict (id) do update set seen_at = now()),
      alive as (select r.id, r.root_run, r.cancel_asked from runs r join mine on r.id = mine.id and r.epoch = mine.epoch and r.status = 'running'),
      free as (select root_run from budgets where root_run in (select root_run from alive) and deadline is not null for no key update skip locked),
      b as (update budgets set left_ms = greatest(0, extract(epoch from deadline - now()) * 1000)::bigint
@@ -111,7 +111,8 @@ async function beat({ node, active, database, queue }: Runtime, strays: StrayRun
          where r.parent_run is null and r.status = 'running' and r.node = $3 and r.id <> all ($1::uuid[])),
        'isQueued', exists (select from q) or exists (select from runs r where r.parent_run is null and r.status = 'queued')
          or exists (select from runs r where r.parent_run is null and r.status = 'waiting' and r.retry_at <= now())) as beat`,
-    [working.map((run) => run.runId), working.map((run) => run.epoch), node],
+    // Of an embedded database there is no other node, and an idle one is not to write to the disk.
+    [working.map((run) => run.runId), working.map((run) => run.epoch), node, database.kind === "postgres"],
   );
   const { owned, stray, isQueued } = row!.beat;
   const byId = new Map(owned.map((run) => [run.id, run]));
