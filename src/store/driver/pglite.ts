@@ -27,7 +27,9 @@ type PendingQuery = { readonly resolve: (result: WorkerResult) => void; readonly
 export async function openPGlite({ directory, prepared, onStep }: PGliteOptions): Promise<PGliteDatabase> {
   const syncs = new SharedArrayBuffer(4);
   const workerData: WorkerData = { directory, syncs, ...(prepared === undefined ? {} : { prepared }) };
-  const worker = new Worker(new URL("./pglite-worker.ts", import.meta.url), { workerData });
+  // It holds the objects of one answer at a time: with more room for young ones it keeps 40 MB for nothing.
+  const resourceLimits = { maxYoungGenerationSizeMb: 12 };
+  const worker = new Worker(new URL("./pglite-worker.ts", import.meta.url), { workerData, resourceLimits });
 
   const answers = new Map<number, PendingQuery>();
   const listeners = new Map<string, Set<(payload: string) => void>>();
