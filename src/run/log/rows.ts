@@ -120,9 +120,6 @@ export function startedWithKeySql(parameter: string, caller: string): string {
   return `(${parameter}::text is null or ${caller} ->> 'key' = ${parameter}::text)`;
 }
 
-/** SQL condition: the run is worked on or will be, now or after a wait. */
-export const hasWork = "(status in ('queued', 'running') or (status = 'waiting' and retry_at is not null))";
-
 /** For an update of a run that waited. */
 export const clearWaitSql = "wait_reason = null, wait_until = null, retry_at = null";
 
