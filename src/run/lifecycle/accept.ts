@@ -20,6 +20,8 @@ export type NewRun = {
   readonly caller: Caller;
   readonly definition: RunDefinition;
   readonly items: readonly (NewItem & { readonly run: string | null })[];
+  /** It begins with a step of its own, so that one can be reserved with it: a room's turns and a call of a tool have none. */
+  readonly asksModel?: boolean;
   /** Secrets that the caller passed for the duration of the run, by name, sealed. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
@@ -125,7 +127,8 @@ export async function insertRun(
   const nodeSql = here ? add(here.node) : "";
   // The first step is reserved with the run, where nothing but a number of steps limits it.
   const reservation = newId();
-  const isAhead = here && limits.steps > 0 && limits.tokens === undefined && limits.cost === undefined;
+  const isAhead =
+    here && beginning.asksModel && limits.steps > 0 && limits.tokens === undefined && limits.cost === undefined;
   const ahead = isAhead ? add(reservation) : undefined;
   const parts = [
     ...(here ? [`may as materialized (select may_begin($3, ${add(here.perUser)}) as here)`] : []),
