@@ -52,11 +52,9 @@ export const transactions: Readonly<Record<string, readonly TransactionRow[]>> =
     since("a schedule", "its next time comes anyway"),
   ],
   "src/run/background/sweep.ts": [
-    vanish("a run's row", "orphan"),
     since("a tree of runs", "as `cancel`, by the same functions"),
     since("threads that nobody uses any more", itself),
   ],
-  "src/run/lifecycle/accept.ts": [vanish("a new run, its thread", "accept")],
   "src/run/lifecycle/cancel.ts": [vanish("a run's row and its root's", "cancel")],
   "src/run/lifecycle/message-queue.ts": [vanish("a thread", "queue"), vanish("a thread, its next message", "next")],
   "src/run/threads/branches.ts": [
@@ -94,6 +92,7 @@ export const transactions: Readonly<Record<string, readonly TransactionRow[]>> =
   ],
   "src/store/knowledge/search.ts": [since("nothing: it sets how it searches", itself)],
   "src/store/knowledge/uploads.ts": [since("the owner's row against others that bring something", account)],
+  "src/store/metering/usage-rollups.ts": [since("what is counted, against others that count", itself)],
   "src/store/moving/export.ts": [since("nothing: it reads", itself)],
   "src/store/moving/import.ts": [
     since("rows of an empty database", "no node works on it"),

@@ -92,16 +92,6 @@ async function vanishAtWork(
 
 /** By the names that `transactions.ts` gives them. */
 export const vanishingCases: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
-  async accept({ database, a, b, vanish }) {
-    const worker = await b({ script: () => "ok" });
-    const rude = await a({ script: () => "ok" });
-    const gone = vanish("insert into runs");
-    void rude.runs.start(rude.caller, message).catch(() => {});
-    await gone;
-    await othersGoOn(worker);
-    assert.equal((await database.query("select from runs")).length, 1, "what nobody was told of is not there");
-  },
-
   cancel: (stage) =>
     holdWhileAtWork(stage, (a, { runId }) => a.runs.cancel(a.caller, runId), "update runs set cancel_asked"),
 
@@ -133,22 +123,6 @@ export const vanishingCases: Readonly<Record<string, (stage: Stage) => Promise<v
     await othersGoOn(worker);
     const left = "select from runs where id = $1 and status = 'done'";
     await eventually(async () => (await database.query(left, [second.runId])).length === 1, "the second message's run");
-  },
-
-  async orphan({ database, a, b, vanish, eventually }) {
-    const { script, open, reached } = gate();
-    const rude = await a({ script, perUser: 1 });
-    const first = await rude.runs.start(rude.caller, message);
-    await reached;
-    const { runId } = await rude.runs.start(rude.caller, message);
-    const gone = vanish("update runs set job_id = $3");
-    await database.query("delete from pgboss.job where data ->> 'runId' = $1", [runId]);
-    await database.query("update runs set created_at = now() - interval '1 minute' where id = $1", [runId]);
-    await gone;
-    open();
-    await b({ script: () => "ok" });
-    for (const id of [runId, first.runId])
-      await eventually(async () => (await rowOf(database, id)).status === "done", "the end of both runs");
   },
 
   async end(stage) {
@@ -201,7 +175,7 @@ export const vanishingCases: Readonly<Record<string, (stage: Stage) => Promise<v
     const [question] = await worker.approvals.questions(worker.caller, runId);
     const decision = { questionId: question!.id, input: { decision: "allow" as const } };
     const rude = await a({ script: () => "not here", tools: [tool] });
-    const gone = vanish("job_id = $2 where id = $1");
+    const gone = vanish("handed_over = true where id = $1");
     void rude.approvals.decide(rude.caller, runId, decision).catch(() => {});
     await gone;
     await othersGoOn(worker);
