@@ -45,7 +45,7 @@ for (const [kind, copies] of [
     }
 
     for (const [story, name, least] of [
-      ["begun", "the run is finished by the next process, and nothing of it is done twice", 40],
+      ["begun", "the run is finished by the next process, and nothing of it is done twice", 30],
       ["resumed", "a stopped run that is resumed goes on or stays as it was, and nothing of it is done twice", 20],
     ] as const)
       test(name, { timeout: 900_000 }, async () => {

@@ -50,7 +50,10 @@ export function withWritePoints(database: Database, reach: (point: WritePoint) =
 }
 
 function isWrite(text: string): boolean {
-  return /\b(insert into|update|delete from)\b/i.test(text.replaceAll(/for update/gi, "")) && !byTheClock.test(text);
+  return (
+    /\b(insert into|update|delete from|claim_runs)\b/i.test(text.replaceAll(/for update/gi, "")) &&
+    !byTheClock.test(text)
+  );
 }
 
 /** The statement without what differs from one time to the next. */
