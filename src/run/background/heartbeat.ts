@@ -111,7 +111,7 @@ async function beat({ node, active, database, queue }: Runtime, strays: StrayRun
          where r.parent_run is null and r.status = 'running' and r.node = $3 and r.id <> all ($1::uuid[])),
        'isQueued', exists (select from q) or exists (select from runs r where r.parent_run is null and r.status = 'queued')
          or exists (select from runs r where r.parent_run is null and r.status = 'waiting' and r.retry_at <= now())) as beat`,
-    // Of an embedded database there is no other node, and an idle one is not to write to the disk.
+    // An embedded database has no other node, and an idle one is not to write to the disk.
     [working.map((run) => run.runId), working.map((run) => run.epoch), node, database.kind === "postgres"],
   );
   const { owned, stray, isQueued } = row!.beat;
@@ -155,7 +155,14 @@ export async function leaveNodes({ database, node, log }: Runtime): Promise<void
     });
 }
 
-/** One process owns an embedded database, so whatever another one was working on can be taken at once. */
-export async function buryOthers({ database, node }: Runtime): Promise<void> {
-  if (database.kind === "pglite") await database.query("delete from nodes where id <> $1", [node]);
+/**
+ * One process owns an embedded database, so whatever another one was working on can be taken at once, and this one lives as long as the
+ * database is open.
+ */
+export async function ownEmbedded({ database, node }: Runtime): Promise<void> {
+  if (database.kind !== "pglite") return;
+  await database.query(
+    "with gone as (delete from nodes where id <> $1) insert into nodes (id, seen_at) values ($1, 'infinity') on conflict do nothing",
+    [node],
+  );
 }

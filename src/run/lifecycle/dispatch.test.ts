@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { eachRunDatabase, until } from "../../../test/run-suite.ts";
 import type { TestRuns } from "../../../test/runs.ts";
 import { newId } from "../../protocol/base/ids.ts";
+import { checkInvariants } from "../../store/schema/invariants.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 
 eachRunDatabase((suite) => {
@@ -37,6 +38,17 @@ eachRunDatabase((suite) => {
       ]);
     assert.notEqual(first!.over, true);
     await until(() => service.model.requests.length === 2, "the queued run, on the node that takes runs");
+  });
+
+  test("a run that is long at work on a node that lives is nothing to worry about", async () => {
+    const service = await suite.start({ script: () => [{ hang: true }] });
+    await begin(service, service.caller);
+    await until(() => service.model.requests.length === 1);
+    const { query } = suite.database();
+    await query("update runs set created_at = now() - interval '5 minutes'");
+    await until(async () => (await query("select 1 from nodes")).length > 0, "the node's first sign of life");
+    const broken = (await checkInvariants(query)).filter((row) => row.broken > 0);
+    assert.deepEqual(broken, []);
   });
 
   test("a freed slot is used at once", async () => {
