@@ -125,8 +125,10 @@ async function beat({ node, active, database, queue }: Runtime, strays: StrayRun
   const lost = strays.seen(stray.filter(({ id }) => !active.has(id)));
   if (lost.length > 0)
     await database.pulse.query(
-      `update runs set status = 'queued' from unnest($1::uuid[], $2::integer[]) as s (id, epoch)
-       where runs.id = s.id and runs.epoch = s.epoch and runs.node = $3 and runs.status = 'running'`,
+      // No process died over them, and nobody waits for a row of one of them.
+      `with free as (select r.id from runs r join unnest($1::uuid[], $2::integer[]) as s (id, epoch) on r.id = s.id and r.epoch = s.epoch
+         where r.node = $3 and r.status = 'running' for no key update of r skip locked)
+       update runs set status = 'queued', handed_over = true from free where runs.id = free.id`,
       [lost.map(({ id }) => id), lost.map(({ epoch }) => epoch), node],
     );
   if (isQueued || lost.length > 0) queue.look();

@@ -100,7 +100,9 @@ export function createQueue({ database, node, perUser, perNode, log, announce }:
   }
 
   async function drain(): Promise<void> {
+    let hasLooked = false;
     while (isTaking() && active < perNode) {
+      hasLooked = true;
       const rows = await claim();
       isMoreQueued = rows.at(-1)?.run_id === null;
       let claimed = 0;
@@ -114,8 +116,8 @@ export function createQueue({ database, node, perUser, perNode, log, announce }:
       if (!isMoreQueued) return;
       if (isContended) await sleep(againMs * (0.5 + Math.random()));
     }
-    // Others may have places.
-    if (isMoreQueued) announce();
+    // Others may have places. A full node that only hears of it says nothing, or two would tell each other for ever.
+    if (isMoreQueued && hasLooked) announce();
   }
 
   function run(working: () => Promise<void>): void {
@@ -134,7 +136,7 @@ export function createQueue({ database, node, perUser, perNode, log, announce }:
       pull();
     },
     takePlace() {
-      if (!isTaking() || isMoreQueued || active >= perNode) return undefined;
+      if (!isTaking() || claiming || isMoreQueued || active >= perNode) return undefined;
       active++;
       return {
         use(working) {

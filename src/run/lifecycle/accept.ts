@@ -53,6 +53,8 @@ export async function accept(runtime: Runtime, beginning: NewRun): Promise<RunSt
       place?.free();
       return undefined;
     }
+    // Only here is it committed: in a transaction of its caller it may still be undone.
+    runtime.definitions.add(beginning.caller.userId, inserted.definitionHash);
     const { taken } = inserted;
     const start = announceRun(runtime, beginning, inserted);
     if (taken) place!.use(() => runtime.workOn(taken));
@@ -83,12 +85,12 @@ export function announceRun(runtime: Runtime, beginning: NewRun, place: ItemPosi
 }
 
 /** Raised by `refuse_used_key`, so that nothing of the statement is kept. */
-const keyTaken = "CQ005";
+const keyTaken = "CQ006";
 
 /** Where a run may begin at once, if its person may have one more at work. */
 export type RunHere = { readonly node: string; readonly perUser: number };
-/** `taken`: it has begun here. */
-export type InsertedRun = ItemPosition & { readonly taken?: TakenRun };
+/** `taken`: it has begun here. `definitionHash`: whose definition is kept once this is committed. */
+export type InsertedRun = ItemPosition & { readonly definitionHash: string; readonly taken?: TakenRun };
 
 /**
  * Item, run, budget and thread in one statement. The thread comes first, and only if no live run of it can be seen:
@@ -170,8 +172,7 @@ export async function insertRun(
     throw sqlState(error) === keyTaken ? new IdempotencyKeyTaken() : error;
   });
   if (!row) return undefined;
-  if (!isKept) definitions.add(caller.userId, hash);
-  const place = { threadId, firstSeq: row.first, parent: row.parent, time };
+  const place = { threadId, firstSeq: row.first, parent: row.parent, time, definitionHash: hash };
   if (row.status !== "running") return place;
   const taken = toTakenRun({
     ...{ id: runId, root_run: runId, thread_id: threadId, root_thread: threadId, epoch: 1, caller, definition },

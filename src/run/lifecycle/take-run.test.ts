@@ -118,7 +118,10 @@ eachDatabase((databases) => {
     const child = (parent: RunRows) => insertRun(database, { userId: run.userId, parent });
     const [here, elsewhere, waits] = [await child(run), await child(run), await child(run)];
     const foreign = await child(others[0]!);
-    await set("node = gen_random_uuid()", elsewhere);
+    await set("node = 'elsewhere'", elsewhere);
+    await database.query(
+      "insert into nodes (id, seen_at) values ('elsewhere', now() + interval '1 hour') on conflict do nothing",
+    );
     await set("status = 'waiting'", waits);
     const use = { steps: 1, tokens: 100, cost: 1 };
     const held = Object.fromEntries([run, here, elsewhere, waits].map(({ runId }) => [runId, { [newId()]: use }]));
@@ -145,6 +148,14 @@ eachDatabase((databases) => {
     await take();
     assert.deepEqual(await after(), { epochs: [3, 2, 2, 2], used: [7, 700, 7], left: ["elsewhere"] });
     assert.equal((await rowOf())["epoch"], 3);
+  });
+
+  test("take: what is below on a node that is dead is taken, though somebody else has had the run since", async () => {
+    const { after } = await below();
+    await set("node = 'after', handed_over = true");
+    await database.query("delete from nodes where id = $1", [testNode]);
+    await take();
+    assert.deepEqual(await after(), { epochs: [3, 2, 2, 2], used: [7, 700, 7], left: ["elsewhere"] });
   });
 
   test("take: what is at work below a run that nobody worked on goes on", async () => {

@@ -62,11 +62,15 @@ export function toTakenRun(row: TakenRow): TakenRun {
 }
 
 /**
- * The runs below a claimed run that go on: our own server was asked for them, so their work is not that of the run's last node; or they
- * are on a node that lives, though the run has moved.
+ * SQL condition: nobody works on the run below any more. Its node is dead, also if whoever claimed its root after that died in turn; or it
+ * is the one that the root was just lost by, which may be back.
  */
+const isLeft = (child: string) => `(($3::boolean and ${child}.node is not distinct from $4::text)
+  or not exists (select from nodes n where n.id = ${child}.node and n.seen_at > now() - interval '10 seconds'))`;
+
+/** The runs below a claimed run that go on: our own server was asked for them, elsewhere or while the run waited. */
 const atWork = `array (select c.id::text from runs c where c.root_run = r.id and c.parent_run is not null and c.status = 'running'
-  and not ($3::boolean and c.node is not distinct from $4::text))`;
+  and not ${isLeft("c")})`;
 
 /**
  * Reads a run that was claimed, and lets its time run. Undefined: it has been lost again. Where its last owner died, the child runs
@@ -81,7 +85,7 @@ export async function takeRun(
   const [row] = await database.query<TakenRow>(
     `with r as (select ${takeColumns} from runs where id = $1 and epoch = $2 and status = 'running' for share nowait),
      c as (update runs set epoch = runs.epoch + 1 from r where runs.root_run = r.id and runs.parent_run is not null
-       and runs.status = 'running' and $3::boolean and runs.node is not distinct from $4::text returning 1),
+       and runs.status = 'running' and ${isLeft("runs")} returning 1),
      b as (update budgets set deadline = now() + left_ms * interval '1 millisecond', ${releaseTreeReservationsSql(atWork)}
        from r, (select count(*) from c) stopped where budgets.root_run = r.root_run returning left_ms)
      select r.id, r.thread_id, r.root_run, r.epoch, r.caller, r.takeovers, r.cancel_asked, seen.steered, r.thread_id as root_thread,

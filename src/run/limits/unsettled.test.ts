@@ -106,7 +106,11 @@ eachRunDatabase(({ database, start }) => {
   for (const where of ["in the process that died", "elsewhere"] as const)
     test(`a run at work ${where}, as its root is taken: ${where === "elsewhere" ? "it goes on, and keeps" : "it is over, and gives back"} what it had reserved`, async () => {
       const { runId, child, before } = await startHanging();
-      if (where === "elsewhere") await database().query("update runs set node = $2 where id = $1", [child.id, newId()]);
+      if (where === "elsewhere")
+        await database().query(
+          `with n as (insert into nodes (id, seen_at) values ($2, now() + interval '1 hour')) update runs set node = $2 where id = $1`,
+          [child.id, newId()],
+        );
       assert.ok(await takeOver(database(), runId));
       const { epoch } = await rowOf(database(), child.id);
       if (where === "elsewhere") assert.deepEqual([epoch, (await used(runId))!.is_open], [child.epoch, true]);

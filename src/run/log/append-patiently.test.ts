@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { breakingDatabase } from "../../../test/breaking-database.ts";
 import { eachRunDatabase, rowOf } from "../../../test/run-suite.ts";
 import { startTestRuns } from "../../../test/runs.ts";
+import { defaultLimits } from "../../protocol/agents/agents.ts";
 import { silentLog } from "../../protocol/base/log.ts";
 
 eachRunDatabase(({ database }) => {
@@ -48,4 +49,20 @@ eachRunDatabase(({ database }) => {
           ["the database does not accept the writes of a run; retrying", "the database is accepting writes again"],
         );
       });
+
+  test("a step that is reserved with a result is reserved once, though the answer to that was lost", async (t) => {
+    const meant = (_: string, values: readonly unknown[]) =>
+      values.some((value) => String(value).includes('"kind":"result"'));
+    const service = await startTestRuns({
+      database: breakingDatabase(database(), { when: "after", times: 1, meant }),
+      log: silentLog,
+      script: ({ messages }) => (messages.at(-1)!.role === "tool" ? "None." : [{ call: "list_tasks", arguments: {} }]),
+      limits: { ...defaultLimits, steps: 2, onLimit: "stop" },
+    });
+    t.after(() => service.stop(0));
+    const { started, text } = await service.ask("go");
+    assert.equal(text, "None.");
+    const rows = await database().query("select steps from budgets where root_run = $1", [started.runId]);
+    assert.deepEqual(rows, [{ steps: 2 }]);
+  });
 });

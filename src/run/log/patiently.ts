@@ -60,14 +60,14 @@ export async function appendThroughOutage(
   if (items.length === 0) return append(query, owner, items, extras);
   return retryThroughOutage({ ...patience, runId: owner.runId }, async (tries) => {
     if (tries === 0) return append(query, owner, items, extras);
-    const found = await findAppended(query, owner, items);
+    const found = await findAppended(query, owner, { items, extras });
     if (found) return found;
     try {
       return await append(query, owner, items, extras);
     } catch (error) {
       if (isDatabaseFault(error)) throw error;
       // This attempt may be refused because an earlier one was committed in between.
-      const late = await findAppended(query, owner, items);
+      const late = await findAppended(query, owner, { items, extras });
       if (late) return late;
       throw error;
     }
@@ -78,12 +78,17 @@ export async function appendThroughOutage(
 async function findAppended(
   query: Query,
   owner: RunOwner,
-  items: readonly NewItem[],
+  { items, extras }: { readonly items: readonly NewItem[]; readonly extras: AppendExtras },
 ): Promise<AppendResult | undefined> {
-  const rows = await query<ItemRow & { pending: number }>(
-    `select ${itemColumns}, (select pending from threads where threads.id = items.thread_id) as pending
+  const rows = await query<ItemRow & { pending: number; reserved_at: number | null }>(
+    `select ${itemColumns}, (select pending from threads where threads.id = items.thread_id) as pending,
+       (select r.steered from runs r join budgets b on b.root_run = r.root_run
+        where r.id = $3 and b.unsettled #> array[$3::uuid::text, $4::text] is not null) as reserved_at
      from items where items.thread_id = $1 and id = any($2::uuid[]) order by seq`,
-    [owner.threadId, items.map(({ id }) => id)],
+    [owner.threadId, items.map(({ id }) => id), owner.runId, extras.reservesNext ?? null],
   );
-  return rows.length === 0 ? undefined : { items: rows.map(toItem), pending: rows[0]!.pending };
+  const [first] = rows;
+  if (!first) return undefined;
+  const { pending, reserved_at: reservedAt } = first;
+  return { items: rows.map(toItem), pending, ...(reservedAt === null ? {} : { reservedAt }) };
 }

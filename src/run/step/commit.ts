@@ -5,10 +5,11 @@ import type { RunSignal } from "../contract/runtime.ts";
 import { deliveriesOf } from "../lifecycle/webhook-signals.ts";
 import type { AppendExtras, Delivery, RunEnd } from "../log/append.ts";
 import { appendThroughOutage } from "../log/patiently.ts";
+import { callKey } from "../log/fold.ts";
 import { itemColumns, type ItemRow, toItem } from "../log/rows.ts";
 import { withoutWithdrawn } from "../log/standing.ts";
 import { openOutage } from "./outage.ts";
-import type { RunWork } from "./work.ts";
+import { foldIn, type RunWork } from "./work.ts";
 
 /** Appends to the run's thread, with what becomes true together with it. Throws LostRun. */
 export async function commit(work: RunWork, given: readonly NewItem[], extras: AppendExtras = {}): Promise<void> {
@@ -17,13 +18,8 @@ export async function commit(work: RunWork, given: readonly NewItem[], extras: A
   const items = outage ? [overcome(outage), ...given] : given;
   const deliveries = extras.end ? endSignals(work, extras.end) : [];
   const { runtime, owner, signal } = work;
-  // A model is asked about results, mostly at once.
   const reservesNext =
-    Object.keys(extras).every((extra) => extra === "ledger") &&
-    given.some(({ kind }) => kind === "result") &&
-    !work.ahead
-      ? newId()
-      : undefined;
+    Object.keys(extras).every((extra) => extra === "ledger") && isLastResult(work, given) ? newId() : undefined;
   const appended = await appendThroughOutage(runtime.database.query, owner, {
     items,
     extras: {
@@ -113,6 +109,15 @@ export function signalsOf(
 
 export function endSignals(work: RunWork, { status, error }: RunEnd): readonly Delivery[] {
   return signalsOf(work, status, error ? { error } : {});
+}
+
+/**
+ * With these every call has its result, so a model is asked next, mostly at once. Before that a call may take long, and what people say or
+ * allow meanwhile counts for the step behind it.
+ */
+function isLastResult(work: RunWork, given: readonly NewItem[]): boolean {
+  const results = new Set(given.flatMap(({ kind, step, index }) => (kind === "result" ? `${step}.${index}` : [])));
+  return results.size > 0 && !work.ahead && foldIn(work).openCalls.every((call) => results.has(callKey(call)));
 }
 
 function isAnswer(item: NewItem): boolean {

@@ -81,17 +81,17 @@ export const runQueue: Migration = {
         select count(*) into total from runs r where r.user_id = owner.user_id and r.parent_run is null and r.status = 'running';
         continue when total >= per_user;
         return query
+        with free as materialized (
+          select f.id, f.handed_over as was_left, f.retry_at as was_due, f.node as was_with from runs f
+          where f.user_id = owner.user_id and f.parent_run is null
+            and (f.status = 'queued' or (f.status = 'waiting' and f.retry_at <= now()))
+          order by f.id limit least(per_user - total, places - taken) for no key update skip locked)
         update runs r set epoch = r.epoch + 1, status = 'running', wait_reason = null, wait_until = null, retry_at = null,
           node = claimant, started_at = coalesce(r.started_at, clock_timestamp()),
           takeovers = case when r.handed_over then r.takeovers else r.takeovers + 1 end, handed_over = false,
           takes = (case when jsonb_array_length(r.takes) < 32 then r.takes else r.takes - 1 end) || jsonb_build_array(
             jsonb_build_object('epoch', r.epoch + 1, 'node', claimant, 'at', now(), 'over', not r.handed_over))
-        from (
-          select f.id, f.handed_over as was_left, f.retry_at as was_due, f.node as was_with from runs f
-          where f.user_id = owner.user_id and f.parent_run is null
-            and (f.status = 'queued' or (f.status = 'waiting' and f.retry_at <= now()))
-          order by f.id limit least(per_user - total, places - taken) for no key update skip locked) as free
-        where r.id = free.id
+        from free where r.id = free.id
         returning r.id, r.epoch, not free.was_left, free.was_due is not null, free.was_with;
         get diagnostics given = row_count;
         taken := taken + given;
@@ -105,7 +105,7 @@ export const runQueue: Migration = {
 
     create function refuse_used_key() returns boolean language plpgsql as $$
     begin
-      raise exception 'the Idempotency-Key names another run' using errcode = 'CQ005';
+      raise exception 'the Idempotency-Key names another run' using errcode = 'CQ006';
     end $$;
   `,
 };
