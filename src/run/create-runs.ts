@@ -26,7 +26,7 @@ import { executeClaimed, executeTaken } from "./turn/execute.ts";
 import { createFeeds } from "./log/follow.ts";
 import type { Feeds } from "./log/feeds.ts";
 import { forkThread } from "./threads/fork.ts";
-import { beginHeartbeat, ownEmbedded, leaveNodes, type Heartbeat } from "./background/heartbeat.ts";
+import { beginHeartbeat, joinNodes, leaveNodes, type Heartbeat } from "./background/heartbeat.ts";
 import { listGrants, removeGrant } from "./verbs/grants.ts";
 import { createMirror, type Mirror, type MirrorOptions } from "./threads/mirror-files.ts";
 import { findThread, startRun } from "./verbs/start-run.ts";
@@ -252,7 +252,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   try {
     if (database.kind !== "pglite") unlisten = await database.listen(channel, (payload) => hear(runtime, payload));
     if (runsJobs) {
-      await ownEmbedded(runtime);
+      await joinNodes(runtime);
       heartbeat = beginHeartbeat(runtime);
       sweeping = beginSweeping(runtime);
       queue.begin((claimed) => executeClaimed(runtime, claimed), heartbeat.isLost);

@@ -158,11 +158,12 @@ export async function leaveNodes({ database, node, log }: Runtime): Promise<void
 }
 
 /**
- * One process owns an embedded database, so whatever another one was working on can be taken at once, and this one lives as long as the
- * database is open.
+ * Says that this node lives, before it takes the first run. One process owns an embedded database, so there whatever another one was
+ * working on can be taken at once, and this one lives as long as the database is open.
  */
-export async function ownEmbedded({ database, node }: Runtime): Promise<void> {
-  if (database.kind !== "pglite") return;
+export async function joinNodes({ database, node }: Runtime): Promise<void> {
+  if (database.kind === "postgres")
+    return void (await database.query("insert into nodes (id) values ($1) on conflict do nothing", [node]));
   await database.query(
     "with gone as (delete from nodes where id <> $1) insert into nodes (id, seen_at) values ($1, 'infinity') on conflict do nothing",
     [node],

@@ -79,11 +79,15 @@ export async function removeExpired(runtime: Runtime): Promise<void> {
   ]);
   await removeOldSpending(query);
   await query(
+    `delete from deltas d where not exists (select from runs r where r.id = d.run_id and r.status = 'running' and r.epoch = ${epochSql("d.attempt")})`,
+  );
+}
+
+/** Removes what no run began with any more. It looks at all runs, so it comes once an hour. */
+export async function removeDefinitions({ database }: Runtime): Promise<void> {
+  await database.listing.query(
     `delete from run_definitions d where used_at < now() - interval '1 day' and not exists
        (select from runs r where r.user_id = d.user_id and r.definition_hash = d.hash)`,
-  );
-  await query(
-    `delete from deltas d where not exists (select from runs r where r.id = d.run_id and r.status = 'running' and r.epoch = ${epochSql("d.attempt")})`,
   );
 }
 
@@ -102,7 +106,14 @@ export function beginSweeping(runtime: Runtime, { everyMs = 10_000 } = {}): { st
   async function round(): Promise<void> {
     const duties =
       turn++ % 6 === 0
-        ? [expireWaits, endOrphans, resumeRequests, startForgotten, removeExpired]
+        ? [
+            ...(turn % 360 === 1 ? [removeDefinitions] : []),
+            expireWaits,
+            endOrphans,
+            resumeRequests,
+            startForgotten,
+            removeExpired,
+          ]
         : [expireWaits, endOrphans, resumeRequests, startForgotten];
     for (const duty of duties) {
       if (stopped) return;

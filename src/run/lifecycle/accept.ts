@@ -133,7 +133,6 @@ export async function insertRun(
     here && beginning.asksModel && limits.steps > 0 && limits.tokens === undefined && limits.cost === undefined;
   const ahead = isAhead ? add(reservation) : undefined;
   const parts = [
-    ...(here ? [`may as materialized (select may_begin($3, ${add(here.perUser)}) as here)`] : []),
     newThread
       ? `t as (insert into threads (id, user_id, key_id, title, agent, hidden, session_key, next_seq, leaf, expires_at)
          values ($2, $3, ${add(caller.key ?? null)}, ${add(newThread.title)}, $8, ${add(newThread.hidden)}, ${add(newThread.sessionKey)}, $4::bigint + 1, $5, ${
@@ -146,6 +145,8 @@ export async function insertRun(
       ? `k as (insert into idempotency_keys (user_id, key, body_hash, run_id, thread_id)
          select $3, ${add(idempotency.key)}, ${add(idempotency.bodyHash)}, $1, $2 from t on conflict do nothing returning 1)`
       : "k as (select 1 from t)",
+    // Last, so that nobody waits for a thread or a key with the person's lock.
+    ...(here ? [`may as materialized (select may_begin($3, ${add(here.perUser)}) as here from t, k)`] : []),
     `r as (insert into runs (id, thread_id, user_id, agent, root_run, definition_hash, caller, origin, ${takenSql.columns})
       select $1, t.id, t.user_id, $8, $1, $9, $10::jsonb, ${add(origin ? jsonText(origin) : null)}::jsonb, ${
         here ? takenSql.values(nodeSql) : takenSql.queued

@@ -142,14 +142,11 @@ export async function eraseAccount(
     );
     // The person's runs in other people's threads become the thread owner's, with what they began with.
     await within(
-      `insert into run_definitions (user_id, hash, body) select distinct t.user_id, d.hash, d.body from runs r join threads t on t.id = r.thread_id
-         join run_definitions d on d.user_id = r.user_id and d.hash = r.definition_hash
-       where r.user_id = $1 and t.user_id <> $1 on conflict do nothing`,
-      [userId],
-    );
-    await within(
-      `update runs r set user_id = t.user_id, caller = r.caller || jsonb_build_object('userId', t.user_id, 'name', '') from threads t
-       where t.id = r.thread_id and r.user_id = $1 and t.user_id <> $1`,
+      `with moved as (
+         update runs r set user_id = t.user_id, caller = r.caller || jsonb_build_object('userId', t.user_id, 'name', '') from threads t
+         where t.id = r.thread_id and r.user_id = $1 and t.user_id <> $1 returning r.user_id, r.definition_hash)
+       insert into run_definitions (user_id, hash, body) select distinct moved.user_id, d.hash, d.body from moved
+         join run_definitions d on d.user_id = $1 and d.hash = moved.definition_hash on conflict (user_id, hash) do update set used_at = now()`,
       [userId],
     );
     await within("delete from users where id = $1", [userId]);
