@@ -8,7 +8,7 @@ import { createDeltaWriter } from "../log/deltas.ts";
 import { createQueue } from "../engine/queue.ts";
 import { createFeeds } from "../log/follow.ts";
 import type { Runtime } from "../contract/runtime.ts";
-import { endOrphans, expireWaits, removeExpired, startForgotten } from "./sweep.ts";
+import { endOrphans, expireWaits, removeDefinitions, removeExpired, startForgotten } from "./sweep.ts";
 
 const clientTools = [{ name: "ask", description: "", parameters: { type: "object" } }];
 
@@ -157,6 +157,28 @@ eachRunDatabase((suite) => {
     assert.deepEqual(await query("select id from threads"), [{ id: live.threadId }]);
     assert.deepEqual(await query("select key from idempotency_keys"), [{ key: "live" }]);
     assert.deepEqual(await query("select body from deltas where step = '9'"), [{ body: "kept" }]);
+  });
+
+  test("what no run began with any more goes after a day; what one did stays, however old", async () => {
+    const service = await suite.start({ script: () => "ok" });
+    await service.ask("hi");
+    const { query } = suite.database();
+    await query(
+      `insert into run_definitions (user_id, hash, body, used_at) select id, x.hash, '{}', now() - x.age
+       from users, (values ('old', interval '25 hours'), ('new', interval '23 hours')) as x (hash, age) where id = $1`,
+      [service.caller.userId],
+    );
+    await query("update run_definitions set used_at = '2020-01-01' where hash not in ('old', 'new')");
+    await upkeep(removeDefinitions);
+    const left = await query<{ hash: string; named: boolean }>(
+      `select hash, exists (select from runs r where r.definition_hash = d.hash) as named from run_definitions d
+       where user_id = $1 and (hash in ('old', 'new') or exists (select from runs r where r.definition_hash = d.hash)) order by hash = 'new'`,
+      [service.caller.userId],
+    );
+    assert.deepEqual(
+      left.map(({ hash, named }) => named || hash),
+      [true, "new"],
+    );
   });
 
   test("a run that five processes died over ends with a reason", async () => {
