@@ -26,7 +26,8 @@ import { executeClaimed, executeTaken } from "./turn/execute.ts";
 import { createFeeds } from "./log/follow.ts";
 import type { Feeds } from "./log/feeds.ts";
 import { forkThread } from "./threads/fork.ts";
-import { beginHeartbeat, joinNodes, leaveNodes, type Heartbeat } from "./background/heartbeat.ts";
+import { joinNodes, leaveNodes } from "./engine/nodes.ts";
+import { beginHeartbeat, type Heartbeat } from "./background/heartbeat.ts";
 import { listGrants, removeGrant } from "./verbs/grants.ts";
 import { createMirror, type Mirror, type MirrorOptions } from "./threads/mirror-files.ts";
 import { findThread, startRun } from "./verbs/start-run.ts";
@@ -236,7 +237,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     drain: (graceMs, isAnswering = () => false) => (drained ??= drain(graceMs, isAnswering)),
     async stop(graceMs) {
       await service.drain(graceMs);
-      heartbeat?.stop();
+      await heartbeat?.stop();
       sweeping?.stop();
       feeds.close();
       try {
@@ -244,7 +245,10 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
         await mirror?.close();
         await unlisten?.();
       } finally {
-        if (runsJobs) await leaveNodes(runtime);
+        if (runsJobs)
+          await leaveNodes(runtime).catch((error: unknown) =>
+            log.warn({ error: messageOf(error) }, "could not say that this node is gone"),
+          );
         await timetable.stop();
       }
     },

@@ -6,7 +6,8 @@ import { until } from "../../../test/run-suite.ts";
 import { silentLog } from "../../protocol/base/log.ts";
 import type { Database } from "../../store/driver/database.ts";
 import type { ActiveRun, Runtime } from "../contract/runtime.ts";
-import { beginHeartbeat, joinNodes, leaveNodes } from "./heartbeat.ts";
+import { joinNodes, leaveNodes } from "../engine/nodes.ts";
+import { beginHeartbeat } from "./heartbeat.ts";
 
 eachDatabase((databases) => {
   let database: Database;
@@ -50,7 +51,7 @@ eachDatabase((databases) => {
       const before = beats;
       await until(() => beats > before + 1);
     } finally {
-      heartbeat.stop();
+      await heartbeat.stop();
     }
   }
 

@@ -1,14 +1,13 @@
 import { messageOf } from "../../protocol/base/errors.ts";
 import { graceMs } from "../../store/driver/deadline.ts";
 import type { Runtime } from "../contract/runtime.ts";
-
-/** How long after it last said that it is alive a process may go on with its runs; then others take them. */
-const leaseMs = 10_000;
+import { isAliveSql, leaseMs } from "../engine/nodes.ts";
 
 export type Heartbeat = {
   /** The database has not answered for longer than others wait for a sign of life: nothing begins here until it does. */
   readonly isLost: () => boolean;
-  stop(): void;
+  /** Waits for a sign of life that is under way, which would otherwise come after the node has left. */
+  stop(): Promise<void>;
 };
 
 /**
@@ -24,6 +23,7 @@ export function beginHeartbeat(runtime: Runtime, { everyMs = 1500, againMs = 500
   let lease: NodeJS.Timeout | undefined;
   let renewedAt: number;
   let isLost = false;
+  let beating: Promise<void> = Promise.resolve();
 
   function renew(at: number): void {
     renewedAt = at;
@@ -64,23 +64,21 @@ export function beginHeartbeat(runtime: Runtime, { everyMs = 1500, againMs = 500
     if (stopped) return;
     timer = setTimeout(() => {
       const began = performance.now();
-      void round().finally(() => next(renewedAt >= began ? everyMs : againMs));
+      beating = round().finally(() => next(renewedAt >= began ? everyMs : againMs));
     }, waitMs);
   };
   renew(performance.now());
   next(0);
   return {
     isLost: () => isLost,
-    stop() {
+    async stop() {
       stopped = true;
       clearTimeout(timer);
       clearTimeout(lease);
+      await beating;
     },
   };
 }
-
-/** Another node's run may be taken when it was silent for so long. */
-const deadSql = `not exists (select from nodes n where n.id = r.node and n.seen_at > now() - interval '${leaseMs} milliseconds')`;
 
 type Beat = {
   readonly owned: readonly { readonly id: string; readonly cancelAsked: boolean }[];
@@ -102,7 +100,7 @@ async function beat({ node, active, database, queue }: Runtime, strays: StrayRun
      free as (select root_run from budgets where root_run in (select root_run from alive) and deadline is not null for no key update skip locked),
      b as (update budgets set left_ms = greatest(0, extract(epoch from deadline - now()) * 1000)::bigint
            from free where budgets.root_run = free.root_run and deadline is not null),
-     dead as (select r.id from runs r where r.parent_run is null and r.status = 'running' and r.node is distinct from $3 and ${deadSql}
+     dead as (select r.id from runs r where r.parent_run is null and r.status = 'running' and r.node is distinct from $3 and not ${isAliveSql("r.node")}
        for no key update skip locked),
      q as (update runs set status = 'queued' from dead where runs.id = dead.id returning 1)
      select json_build_object(
@@ -146,26 +144,4 @@ function createStrayRuns(strayMs: number): StrayRuns {
       return now.filter(({ id, epoch }) => at - known.get(`${id} ${epoch}`)! > strayMs);
     },
   };
-}
-
-/** So that others need not wait until it looks dead. */
-export async function leaveNodes({ database, node, log }: Runtime): Promise<void> {
-  await database
-    .query("delete from nodes where id = $1 or seen_at < now() - interval '1 day'", [node])
-    .catch((error: unknown) => {
-      log.warn({ error: messageOf(error) }, "could not say that this node is gone");
-    });
-}
-
-/**
- * Says that this node lives, before it takes the first run. One process owns an embedded database, so there whatever another one was
- * working on can be taken at once, and this one lives as long as the database is open.
- */
-export async function joinNodes({ database, node }: Runtime): Promise<void> {
-  if (database.kind === "postgres")
-    return void (await database.query("insert into nodes (id) values ($1) on conflict do nothing", [node]));
-  await database.query(
-    "with gone as (delete from nodes where id <> $1) insert into nodes (id, seen_at) values ($1, 'infinity') on conflict do nothing",
-    [node],
-  );
 }

@@ -91,6 +91,16 @@ export async function removeDefinitions({ database }: Runtime): Promise<void> {
   );
 }
 
+/** What is done in the rounds, and in every how manieth. */
+const duties: readonly (readonly [(runtime: Runtime) => Promise<void>, number])[] = [
+  [expireWaits, 1],
+  [endOrphans, 1],
+  [resumeRequests, 1],
+  [startForgotten, 1],
+  [removeExpired, 6],
+  [removeDefinitions, 360],
+];
+
 /** Does the rounds until stopped; each by itself, so that a fault in one does not keep the others from theirs. */
 export function beginSweeping(runtime: Runtime, { everyMs = 10_000 } = {}): { stop(): void } {
   let busy = false;
@@ -104,18 +114,9 @@ export function beginSweeping(runtime: Runtime, { everyMs = 10_000 } = {}): { st
     });
   }, everyMs);
   async function round(): Promise<void> {
-    const duties =
-      turn++ % 6 === 0
-        ? [
-            ...(turn % 360 === 1 ? [removeDefinitions] : []),
-            expireWaits,
-            endOrphans,
-            resumeRequests,
-            startForgotten,
-            removeExpired,
-          ]
-        : [expireWaits, endOrphans, resumeRequests, startForgotten];
-    for (const duty of duties) {
+    const now = turn++;
+    for (const [duty, every] of duties) {
+      if (now % every !== 0) continue;
       if (stopped) return;
       try {
         await duty(runtime);

@@ -136,7 +136,7 @@ export function createQueue({ database, node, perUser, perNode, log, announce }:
       pull();
     },
     takePlace() {
-      if (!isTaking() || claiming || isMoreQueued || active >= perNode) return undefined;
+      if (!isTaking() || claiming || active >= perNode) return undefined;
       active++;
       return {
         use(working) {

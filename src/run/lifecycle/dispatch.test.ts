@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eachRunDatabase, until } from "../../../test/run-suite.ts";
-import type { TestRuns } from "../../../test/runs.ts";
+import { startTestRuns, type TestRuns } from "../../../test/runs.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import { checkInvariants } from "../../store/schema/invariants.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 
+const begin = (service: TestRuns, caller: Caller, content = "hi") =>
+  service.runs.start(caller, { agent: "assistant", message: { content } });
+
 eachRunDatabase((suite) => {
-  const begin = (service: TestRuns, caller: Caller, content = "hi") =>
-    service.runs.start(caller, { agent: "assistant", message: { content } });
   async function otherUser(service: TestRuns): Promise<Caller> {
     const userId = newId();
     await suite.database().query("insert into users (id, name, role) values ($1, $2, 'user')", [userId, userId]);
@@ -82,6 +83,20 @@ eachRunDatabase((suite) => {
     for (const payload of ["x", "null", '{"node":1}', '{"node":"a","threads":7}'])
       await suite.database().query("select pg_notify('colloquy', $1)", [payload]);
     assert.equal((await service.ask("hi")).text, "ok");
+  });
+
+  test("a node hears of a run that another one has queued, and need not wait for its own next look", async (t) => {
+    const silent = Promise.withResolvers<never>();
+    silent.promise.catch(() => {});
+    const pulse = { ...suite.database().pulse, query: () => silent.promise };
+    const deaf = await startTestRuns({ database: { ...suite.database(), pulse }, script: () => "ok" });
+    t.after(() => {
+      silent.reject(new Error("No answer."));
+      return deaf.stop(0);
+    });
+    const elsewhere = await suite.start({ script: [], runsJobs: false });
+    await begin(elsewhere, elsewhere.caller);
+    await until(() => deaf.model.requests.length === 1, "the run, of which only a notice told");
   });
 
   test("three nodes together never work on more runs of a user than allowed", async () => {

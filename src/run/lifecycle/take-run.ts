@@ -2,6 +2,7 @@ import { intersectRights, type Caller, type Rights } from "../../protocol/base/c
 import type { TakenRun } from "../contract/taken-run.ts";
 import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import type { Database } from "../../store/driver/database.ts";
+import { isAliveSql } from "../engine/nodes.ts";
 import type { ClaimedRun } from "../engine/queue.ts";
 import { releaseTreeReservationsSql } from "../log/give-back.ts";
 import { definitionSql } from "../log/run-definitions.ts";
@@ -66,7 +67,7 @@ export function toTakenRun(row: TakenRow): TakenRun {
  * is the one that the root was just lost by, which may be back.
  */
 const isLeft = (child: string) => `(($3::boolean and ${child}.node is not distinct from $4::text)
-  or not exists (select from nodes n where n.id = ${child}.node and n.seen_at > now() - interval '10 seconds'))`;
+  or not ${isAliveSql(`${child}.node`)})`;
 
 /** The runs below a claimed run that go on: our own server was asked for them, elsewhere or while the run waited. */
 const atWork = `array (select c.id::text from runs c where c.root_run = r.id and c.parent_run is not null and c.status = 'running'

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
+import { z } from "zod";
 import { eachDatabase } from "../../../test/databases.ts";
+import { until } from "../../../test/run-suite.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../../test/runs.ts";
 import { newId } from "../../protocol/base/ids.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
 import type { StartInput } from "../runs.ts";
 
 const addMilk = [{ call: "add_task", arguments: { title: "Milk" } }];
@@ -44,6 +47,38 @@ eachDatabase((databases) => {
       assert.equal(said.filter((item) => item.author === caller.name).length, 2);
     }
     gate.resolve();
+  });
+
+  test("steer: what is said while the second of two writes is made is in the next prompt", async () => {
+    const gate = Promise.withResolvers<void>();
+    let writes = 0;
+    const write = defineTool({
+      name: "write_it",
+      description: "Writes.",
+      input: z.object({}),
+      effect: "write",
+      async execute() {
+        if (++writes === 2) await gate.promise;
+        return { content: "written" };
+      },
+    });
+    const service = await start({
+      script: ({ messages }) =>
+        messages.some(({ role }) => role === "tool")
+          ? "ok"
+          : [
+              { call: "write_it", arguments: {} },
+              { call: "write_it", arguments: {} },
+            ],
+      tools: [write],
+    });
+    const { runs, caller, model } = service;
+    const started = await runs.start(caller, { agent: "assistant", message: { content: "write" } });
+    await until(() => writes === 2, "the second write");
+    await runs.steer(caller, started.runId, { content: "and be brief" });
+    gate.resolve();
+    await service.events(started);
+    assert.match(JSON.stringify(model.requests[1]!.messages), /and be brief/);
   });
 
   test("steer by run: its message's id answers again, an ended run refuses", async () => {

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { before, beforeEach, test } from "node:test";
+import { anyDatabase } from "../../../test/databases.ts";
+import { insertRun, insertUser } from "../../../test/run-rows.ts";
+import { until } from "../../../test/run-suite.ts";
+import { silentLog } from "../../protocol/base/log.ts";
+import type { Database } from "../../store/driver/database.ts";
+import { createQueue, type RunQueue } from "./queue.ts";
+
+anyDatabase((databases) => {
+  let database: Database;
+  before(async () => void (database = await databases.open()));
+  beforeEach(async () => {
+    for (const table of ["threads", "nodes"]) await database.query(`delete from ${table}`);
+    claims = announced = 0;
+    working = [];
+  });
+
+  let claims = 0;
+  let announced = 0;
+  let working: (() => void)[] = [];
+
+  function open(perNode: number): RunQueue {
+    const counted = {
+      query: (async (text: string, values: unknown[]) => {
+        claims++;
+        return database.query(text, values);
+      }) as Database["query"],
+    } as Database;
+    const queue = createQueue({
+      ...{ database: counted, node: "here", perUser: 100, perNode, log: silentLog },
+      announce: () => void announced++,
+    });
+    queue.begin(() => new Promise((resolve) => working.push(resolve)));
+    return queue;
+  }
+
+  async function queueRuns(count: number): Promise<void> {
+    const userId = await insertUser(database);
+    for (let n = 0; n < count; n++) await insertRun(database, { userId });
+    await database.query("delete from nodes");
+    await database.query("update runs set status = 'queued'");
+  }
+
+  test("a node takes as many runs as it has places, lets others know of the rest, and the end of one brings the next", async () => {
+    await queueRuns(3);
+    const queue = open(2);
+    await until(() => working.length === 2 && announced === 1);
+    working[0]!();
+    await until(() => working.length === 3);
+    queue.pause();
+  });
+
+  test("a full node that hears of queued runs asks nothing and tells nobody: two would tell each other for ever", async () => {
+    await queueRuns(2);
+    const queue = open(1);
+    await until(() => working.length === 1 && announced === 1);
+    const asked = claims;
+    for (let heard = 0; heard < 3; heard++) queue.look();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual([claims, announced], [asked, 1]);
+    queue.wake();
+    assert.equal(announced, 2, "but one that is queued here is told of");
+    queue.pause();
+  });
+
+  test("no place is given out while a claim is under way, which may fill them all, nor beyond them", async () => {
+    await queueRuns(1);
+    const queue = open(2);
+    assert.equal(queue.takePlace(), undefined);
+    let place = queue.takePlace();
+    await until(() => (place ??= queue.takePlace()) !== undefined);
+    assert.equal(working.length, 1);
+    assert.equal(queue.takePlace(), undefined);
+    place!.free();
+    assert.ok(queue.takePlace());
+    queue.pause();
+    assert.equal(queue.takePlace(), undefined);
+  });
+});
