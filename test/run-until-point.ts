@@ -1,4 +1,5 @@
 import { migrate } from "../src/store/schema/migrate.ts";
+import type { Database } from "../src/store/driver/database.ts";
 import { openDatabase } from "../src/store/driver/open.ts";
 import type { Place } from "./databases.ts";
 import { finishFixedRun, type Finished } from "./finish-fixed-run.ts";
@@ -25,10 +26,19 @@ if (next) tell({ points: await pointsOf(next) });
 /** Does the fixed run and kills this process at the given point; without one, or if it never comes there, it returns all points. */
 async function pointsOf({ place, outside, story, point }: NonNullable<Input["next"]>): Promise<readonly string[]> {
   const points: string[] = [];
+  const firstLook = Promise.withResolvers<void>();
   let begun = false;
   const opened = await openDatabase(place);
   await migrate(opened);
-  const database = withWritePoints(opened, async (reached) => {
+  const watched: Database = {
+    ...opened,
+    async query(text, values) {
+      const rows = await opened.query<never>(text, values);
+      if (text.includes("claim_runs")) setImmediate(firstLook.resolve);
+      return rows;
+    },
+  };
+  const database = withWritePoints(watched, async (reached) => {
     if (!begun) return;
     points.push(reached);
     if (reached !== point) return;
@@ -36,6 +46,8 @@ async function pointsOf({ place, outside, story, point }: NonNullable<Input["nex
     await new Promise(() => {});
   });
   const service = await startFixedRuns(database, outside);
+  // While the node looks for runs that were left, one that is accepted is queued: whether that is so is up to the clock.
+  await firstLook.promise;
   begun = true;
   await stories[story](service);
   await service.stop(0);

@@ -22,6 +22,11 @@ export function withWritePoints(database: Database, reach: (point: WritePoint) =
   const watched =
     (query: Query, wrote: () => void): Query =>
     async <Row extends object>(text: string, values?: readonly unknown[]) => {
+      if (isClaim(text)) {
+        const rows = await query<Row>(text, values);
+        if (rows.some((row) => (row as ClaimedRow).run_id !== null)) await at("after", named(text));
+        return rows;
+      }
       if (!isWrite(text)) return query<Row>(text, values);
       wrote();
       await at("before", named(text));
@@ -49,11 +54,15 @@ export function withWritePoints(database: Database, reach: (point: WritePoint) =
   };
 }
 
+type ClaimedRow = { readonly run_id: string | null };
+
+/** Nodes look for runs by the clock too: only a claim that got one writes anything. */
+function isClaim(text: string): boolean {
+  return /\bclaim_runs\b/i.test(text);
+}
+
 function isWrite(text: string): boolean {
-  return (
-    /\b(insert into|update|delete from|claim_runs)\b/i.test(text.replaceAll(/for update/gi, "")) &&
-    !byTheClock.test(text)
-  );
+  return /\b(insert into|update|delete from)\b/i.test(text.replaceAll(/for update/gi, "")) && !byTheClock.test(text);
 }
 
 /** The statement without what differs from one time to the next. */
