@@ -1,7 +1,5 @@
-import { freshDataDirectory, temporaryFolder } from "../../test/pglite.ts";
+import { openEmptyDatabase } from "../empty-database.ts";
 import { startPostgres } from "../../test/postgres.ts";
-import { migrate } from "../../src/store/schema/migrate.ts";
-import { openDatabase } from "../../src/store/driver/open.ts";
 import { countLook, excess, type World } from "../growth/count-look.ts";
 import { fill } from "../growth/fill.ts";
 import { type Look, looks } from "../growth/looks.ts";
@@ -24,12 +22,8 @@ async function measure(bench: Bench, kind: (typeof kinds)[number], found: string
   return withOwned(async (own) => {
     const postgres = kind === "postgres" ? own(await startPostgres({ settings: { jit: "off" } })) : undefined;
     const open = async (scale: number): Promise<World> => {
-      const place = postgres
-        ? { url: await postgres.createDatabase(), dataDirectory: temporaryFolder("data") }
-        : { dataDirectory: await freshDataDirectory() };
-      const database = await openDatabase(place);
+      const database = await openEmptyDatabase(postgres);
       own({ stop: database.close });
-      await migrate(database);
       bench.log(`growth: filling ${kind}, ${scale}×`);
       return { database, filled: await fill(database, scale) };
     };

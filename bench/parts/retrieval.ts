@@ -1,11 +1,9 @@
+import { openEmptyDatabase } from "../empty-database.ts";
 import { setTimeout as delay } from "node:timers/promises";
-import { freshDataDirectory, temporaryFolder } from "../../test/pglite.ts";
 import { startPostgres } from "../../test/postgres.ts";
 import { ndcg } from "../../src/knowledge/evaluation/measures.ts";
 import type { IndexType } from "../../src/protocol/knowledge/chunks.ts";
 import type { Database } from "../../src/store/driver/database.ts";
-import { migrate } from "../../src/store/schema/migrate.ts";
-import { openDatabase } from "../../src/store/driver/open.ts";
 import { ensureIndexes } from "../../src/store/knowledge/indexes.ts";
 import { createSearch, type SearchRequest } from "../../src/store/knowledge/search.ts";
 import { type Bench, type Part, withOwned } from "../part.ts";
@@ -25,12 +23,8 @@ const qualityBars: Readonly<Record<Kind, number>> = { pglite: 0.37, postgres: 0.
 async function withDatabase<Value>(kind: Kind, body: (database: Database) => Promise<Value>): Promise<Value> {
   return withOwned(async (own) => {
     const postgres = kind === "postgres" ? own(await startPostgres()) : undefined;
-    const place = postgres
-      ? { url: await postgres.createDatabase(), dataDirectory: temporaryFolder("data") }
-      : { dataDirectory: await freshDataDirectory() };
-    const database = await openDatabase(place);
+    const database = await openEmptyDatabase(postgres);
     own({ stop: database.close });
-    await migrate(database);
     return body(database);
   });
 }

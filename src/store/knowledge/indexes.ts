@@ -218,30 +218,22 @@ function isIn(column: "lexical" | "graph", place: Place): string {
   return place === null ? `${column} is null` : `${column} = ${place}`;
 }
 
-async function placesOfChunks(query: Query, collectionId: string): Promise<readonly Place[]> {
-  const rows = await query<{ place: Place }>(
-    `with recursive p (place) as (
-       (select lexical from rag_chunks where collection_id = $1 order by lexical limit 1)
+/** SQL of the places that rows of a collection have, one look each, however many rows there are. */
+function placesSql(table: "rag_chunks" | "rag_vectors", column: "lexical" | "graph"): string {
+  return `with recursive p (place) as (
+       (select ${column} from ${table} where collection_id = $1 order by ${column} limit 1)
        union all
-       select (select c.lexical from rag_chunks c where c.collection_id = $1 and c.lexical > p.place order by c.lexical limit 1)
+       select (select n.${column} from ${table} n where n.collection_id = $1 and n.${column} > p.place order by n.${column} limit 1)
        from p where p.place is not null)
-     select place from p`,
-    [collectionId],
-  );
-  return withNone(rows);
+     select place from p`;
+}
+
+async function placesOfChunks(query: Query, collectionId: string): Promise<readonly Place[]> {
+  return withNone(await query<{ place: Place }>(placesSql("rag_chunks", "lexical"), [collectionId]));
 }
 
 async function placesOfVectors(query: Query, collectionId: string): Promise<readonly Place[]> {
-  const rows = await query<{ place: Place }>(
-    `with recursive p (place) as (
-       (select graph from rag_vectors where collection_id = $1 order by graph limit 1)
-       union all
-       select (select v.graph from rag_vectors v where v.collection_id = $1 and v.graph > p.place order by v.graph limit 1)
-       from p where p.place is not null)
-     select place from p`,
-    [collectionId],
-  );
-  return withNone(rows);
+  return withNone(await query<{ place: Place }>(placesSql("rag_vectors", "graph"), [collectionId]));
 }
 
 /** Rows without a place may be there, too. */
