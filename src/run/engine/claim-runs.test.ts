@@ -40,7 +40,8 @@ eachDatabase((databases) => {
 
   test("many claims at once give out each run once, and of a person never more than allowed", async () => {
     const users = [(await queueRuns(12)).userId, (await queueRuns(12)).userId].toSorted();
-    for (let round = 0; round < 5; round++) {
+    // Only a server of processes does two at once, and only sometimes in the moment that matters.
+    for (let round = 0; round < (databases.kind === "postgres" ? 100 : 3); round++) {
       const claimed = (await Promise.all(Array.from({ length: 8 }, (_, n) => claim(`n${n}`, 8, 3)))).flatMap(given);
       assert.equal(new Set(claimed).size, claimed.length);
       // Whoever meets another one who asks about the same person leaves it to them.
@@ -98,18 +99,23 @@ eachDatabase((databases) => {
         assert.deepEqual(given(await claim("n", 8, 8)), free.ids);
       });
       await database.transaction(async (query) => {
-        await query("select may_begin($1, 5)", [held.userId]);
-        const met = await claim("n", 8, 8);
+        const [all] = await query<{ places: number[] }>("select take_places($1, 9, 5) as places", [held.userId]);
+        assert.deepEqual(all!.places.toSorted(), [0, 1, 2, 3, 4]);
+        const met = await claim("n", 8, 5);
         assert.deepEqual([given(met), met.at(-1)?.run_epoch], [[], 1]);
-        const [other] = await database.query<{ may: boolean }>("select may_begin($1, 5) as may", [held.userId]);
-        assert.equal(other!.may, false);
+        // A sixth place is nobody's yet.
+        const [other] = await database.query<{ places: number[] }>("select take_places($1, 9, 6) as places", [
+          held.userId,
+        ]);
+        assert.deepEqual(other!.places, [5]);
       });
     });
 
   test("one more may begin below the limit, and only where nobody is overtaken", async () => {
     const { userId } = await queueRuns(2);
     const may = async (perUser: number) =>
-      (await database.query<{ may: boolean }>("select may_begin($1, $2) as may", [userId, perUser]))[0]!.may;
+      (await database.query<{ place: number | null }>("select take_place($1, $2) as place", [userId, perUser]))[0]!
+        .place !== null;
     assert.equal(await may(5), false, "two are queued");
     await claim("n", 8, 8);
     assert.deepEqual([await may(2), await may(3)], [false, true]);

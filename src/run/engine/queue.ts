@@ -58,6 +58,8 @@ const againMs = 10;
 export function createQueue({ database, node, perUser, perNode, log, announce }: QueueOptions): RunQueue {
   let work: ((run: ClaimedRun) => Promise<void>) | undefined;
   let active = 0;
+  /** Places that a claim under way may fill. */
+  let asked = 0;
   let claiming = false;
   let again = false;
   let paused = false;
@@ -75,10 +77,10 @@ export function createQueue({ database, node, perUser, perNode, log, announce }:
     retried: boolean | null;
     last_node: string | null;
   };
-  const claim = () =>
+  const claim = (most: number) =>
     database.query<ClaimRow>("select run_id, run_epoch, crashed, retried, last_node from claim_runs($1, $2, $3)", [
       node,
-      perNode - active,
+      most,
       perUser,
     ]);
 
@@ -93,6 +95,7 @@ export function createQueue({ database, node, perUser, perNode, log, announce }:
       .catch((error: unknown) => log.warn({ error: String(error) }, "could not claim runs"))
       .finally(() => {
         claiming = false;
+        asked = 0;
         if (!again) return;
         again = false;
         pull();
@@ -103,7 +106,10 @@ export function createQueue({ database, node, perUser, perNode, log, announce }:
     let hasLooked = false;
     while (isTaking() && active < perNode) {
       hasLooked = true;
-      const rows = await claim();
+      // Half of the free places, so that runs may begin here meanwhile.
+      asked = Math.ceil((perNode - active) / 2);
+      const rows = await claim(asked);
+      asked = 0;
       isMoreQueued = rows.at(-1)?.run_id === null;
       let claimed = 0;
       for (const { run_id: runId, run_epoch: epoch, crashed, retried, last_node: lastNode } of rows) {
@@ -136,7 +142,7 @@ export function createQueue({ database, node, perUser, perNode, log, announce }:
       pull();
     },
     takePlace() {
-      if (!isTaking() || claiming || active >= perNode) return undefined;
+      if (!isTaking() || active + asked >= perNode) return undefined;
       active++;
       return {
         use(working) {

@@ -145,12 +145,12 @@ export async function insertRun(
       ? `k as (insert into idempotency_keys (user_id, key, body_hash, run_id, thread_id)
          select $3, ${add(idempotency.key)}, ${add(idempotency.bodyHash)}, $1, $2 from t on conflict do nothing returning 1)`
       : "k as (select 1 from t)",
-    // Last, so that nobody waits for a thread or a key with the person's lock.
-    ...(here ? [`may as materialized (select may_begin($3, ${add(here.perUser)}) as here from t, k)`] : []),
+    // Last, so that nobody waits for a thread or a key with the lock of a place.
+    ...(here ? [`p as materialized (select take_place($3, ${add(here.perUser)}) as place from t, k)`] : []),
     `r as (insert into runs (id, thread_id, user_id, agent, root_run, definition_hash, caller, origin, ${takenSql.columns})
       select $1, t.id, t.user_id, $8, $1, $9, $10::jsonb, ${add(origin ? jsonText(origin) : null)}::jsonb, ${
         here ? takenSql.values(nodeSql) : takenSql.queued
-      } from t, k${here ? ", may" : ""} returning id, user_id, status)`,
+      } from t, k${here ? ", p" : ""} returning id, user_id, status)`,
     `b as (insert into budgets (root_run, user_id, steps_max, calls_max, writes_max, tokens_max, left_ms, cost_max, deadline, steps, unsettled)
       select r.id, $3, $11, $12, $13, $14, $15::bigint, $16, case when r.status = 'running' then now() + $15 * interval '1 millisecond' end,
         ${ahead ? `a.step, case when a.step = 1 then ${firstReservationSql("r.id", ahead)} else '{}' end` : "0, '{}'"}
@@ -189,13 +189,13 @@ export function liveRootSql(threadId: string): string {
   return `select id from runs where thread_id = ${threadId} and parent_run is null and status in ('queued', 'running', 'waiting')`;
 }
 
-/** Columns that say whether a new run is queued or begins on a node; `may.here`: whether it may. It starts when that was asked, not when the statement began. */
+/** Columns that say whether a new run is queued or begins on a node, if `p` has a place. It starts when that was asked, not when the statement began. */
 const takenSql = {
-  columns: "status, epoch, node, started_at, handed_over, takes",
-  queued: "'queued', 0, null, null, true, '[]'::jsonb",
+  columns: "status, epoch, node, place, started_at, handed_over, takes",
+  queued: "'queued', 0, null, null, null, true, '[]'::jsonb",
   values: (
     node: string,
-  ) => `case when may.here then 'running' else 'queued' end, may.here::integer, case when may.here then ${node} end,
-        case when may.here then clock_timestamp() end, not may.here, case when may.here
-          then jsonb_build_array(jsonb_build_object('epoch', 1, 'node', ${node}::text, 'at', now(), 'over', false)) else '[]' end`,
+  ) => `case when p.place is null then 'queued' else 'running' end, (p.place is not null)::integer, case when p.place is not null then ${node} end, p.place,
+        case when p.place is not null then clock_timestamp() end, p.place is null, case when p.place is null then '[]'
+          else jsonb_build_array(jsonb_build_object('epoch', 1, 'node', ${node}::text, 'at', now(), 'over', false)) end`,
 };

@@ -37,26 +37,52 @@ export const runQueue: Migration = {
     end $$;
     drop function claim_jobs(text, integer, integer);
 
-    -- Whether one more run of this person may begin now. The lock lasts until the statement that asks has committed, and what is
-    -- counted after it is newer than all that began before, so the limit is exact. It waits for nobody: whoever meets another one is
-    -- queued. Nobody overtakes a run that is.
-    create function may_begin(who uuid, per_user integer) returns boolean language plpgsql as $$
+    -- A run at work has one of its person's places, from 0 up to the limit. Who gives one out holds its lock until the statement has
+    -- committed, and looks once more behind the lock, where all that began with it before can be seen: the limit is exact. Nobody waits
+    -- for anybody: a place that somebody else is just giving out is passed over.
+    alter table runs add column place integer;
+    update runs set place = numbered.place from (
+      select id, row_number() over (partition by user_id order by id) - 1 as place from runs
+      where parent_run is null and status = 'running') numbered where runs.id = numbered.id;
+    create function take_places(who uuid, wanted integer, per_user integer) returns integer[] language plpgsql as $$
+    declare
+      used integer[];
+      taken integer[] := '{}';
+      first integer := floor(random() * per_user);
+      candidate integer;
     begin
-      if not pg_try_advisory_xact_lock(7206001, hashtext(who::text)) then return false; end if;
-      return (select count(*) from runs r where r.user_id = who and r.parent_run is null and r.status = 'running') < per_user
-        and not exists (select from runs r where r.user_id = who and r.parent_run is null and r.status = 'queued');
+      select coalesce(array_agg(r.place), '{}') into used from runs r
+        where r.user_id = who and r.parent_run is null and r.status = 'running';
+      wanted := least(wanted, per_user - cardinality(used));
+      for step in 0 .. per_user - 1 loop
+        exit when cardinality(taken) >= wanted;
+        candidate := (first + step) % per_user;
+        continue when candidate = any (used);
+        continue when not pg_try_advisory_xact_lock(7206001, hashtext(who::text || ' ' || candidate));
+        continue when exists (select from runs r
+          where r.user_id = who and r.parent_run is null and r.status = 'running' and r.place = candidate);
+        taken := taken || candidate;
+      end loop;
+      return taken;
+    end $$;
+
+    -- The place with which one more run of this person may begin now, or null. Nobody overtakes a run that is queued.
+    create function take_place(who uuid, per_user integer) returns integer language plpgsql as $$
+    begin
+      if exists (select from runs r where r.user_id = who and r.parent_run is null and r.status = 'queued') then return null; end if;
+      return (take_places(who, 1, per_user))[1];
     end $$;
 
     -- Gives a node runs to work on, those of each person oldest first: at most its share of what is there, so that other nodes get
     -- theirs. It waits for nobody. A last row without a run tells that more is queued: with epoch 0 it is held up by the limit for
-    -- each person or left to others, with epoch 1 somebody was just being asked about it.
+    -- each person or left to others, with epoch 1 somebody was just giving out that person's places.
     create function claim_runs(claimant text, most integer, per_user integer)
     returns table (run_id uuid, run_epoch integer, crashed boolean, retried boolean, last_node text) language plpgsql as $$
     declare
       owner record;
-      places integer;
+      node_share integer;
+      free_places integer[];
       given integer;
-      total integer := 0;
       taken integer := 0;
       all_queued integer;
       skipped boolean := false;
@@ -64,30 +90,31 @@ export const runQueue: Migration = {
       select count(*) into all_queued from runs r
         where r.parent_run is null and (r.status = 'queued' or (r.status = 'waiting' and r.retry_at <= now()));
       if all_queued = 0 then return; end if;
-      places := least(most, ceil(all_queued::numeric / greatest(1, (
+      node_share := least(most, ceil(all_queued::numeric / greatest(1, (
         select count(*) from nodes n where n.seen_at > now() - interval '10 seconds')))::integer);
       for owner in
-        select q.user_id from (
+        select q.user_id, count(*)::integer as queued from (
           select r.user_id, r.id from runs r where r.parent_run is null and r.status = 'queued'
           union all
           select r.user_id, r.id from runs r where r.parent_run is null and r.status = 'waiting' and r.retry_at <= now()) q
         group by q.user_id order by min(q.id::text)
       loop
-        exit when taken >= places;
-        if not pg_try_advisory_xact_lock(7206001, hashtext(owner.user_id::text)) then
-          skipped := true;
+        exit when taken >= node_share;
+        free_places := take_places(owner.user_id, least(owner.queued, node_share - taken), per_user);
+        if cardinality(free_places) = 0 then
+          skipped := skipped or per_user > (
+            select count(*) from runs r where r.user_id = owner.user_id and r.parent_run is null and r.status = 'running');
           continue;
         end if;
-        select count(*) into total from runs r where r.user_id = owner.user_id and r.parent_run is null and r.status = 'running';
-        continue when total >= per_user;
         return query
         with free as materialized (
-          select f.id, f.handed_over as was_left, f.retry_at as was_due, f.node as was_with from runs f
-          where f.user_id = owner.user_id and f.parent_run is null
-            and (f.status = 'queued' or (f.status = 'waiting' and f.retry_at <= now()))
-          order by f.id limit least(per_user - total, places - taken) for no key update skip locked)
+          select f.id, f.handed_over as was_left, f.retry_at as was_due, f.node as was_with, row_number() over () as number
+          from (select r.id, r.handed_over, r.retry_at, r.node from runs r
+            where r.user_id = owner.user_id and r.parent_run is null
+              and (r.status = 'queued' or (r.status = 'waiting' and r.retry_at <= now()))
+            order by r.id limit cardinality(free_places) for no key update skip locked) f)
         update runs r set epoch = r.epoch + 1, status = 'running', wait_reason = null, wait_until = null, retry_at = null,
-          node = claimant, started_at = coalesce(r.started_at, clock_timestamp()),
+          node = claimant, place = free_places[free.number], started_at = coalesce(r.started_at, clock_timestamp()),
           takeovers = case when r.handed_over then r.takeovers else r.takeovers + 1 end, handed_over = false,
           takes = (case when jsonb_array_length(r.takes) < 32 then r.takes else r.takes - 1 end) || jsonb_build_array(
             jsonb_build_object('epoch', r.epoch + 1, 'node', claimant, 'at', now(), 'over', not r.handed_over))
@@ -106,6 +133,27 @@ export const runQueue: Migration = {
     create function refuse_used_key() returns boolean language plpgsql as $$
     begin
       raise exception 'the Idempotency-Key names another run' using errcode = 'CQ006';
+    end $$;
+
+    -- Every run and every message calls these two. A function of plain SQL with a query in it is planned again in each statement.
+    create or replace function permissions_of(whose uuid, standing text) returns jsonb language plpgsql stable as $$
+    begin
+      if standing = 'admin' then return '["*"]'::jsonb; end if;
+      return (select coalesce(jsonb_agg(distinct one.name), '[]'::jsonb) from (
+        select jsonb_array_elements_text(coalesce((select permissions from groups where name = 'everyone'),
+          '["agent:*", "collection:*", "model:*", "room:*", "tool:*"]'::jsonb)) as name
+        union all
+        select jsonb_array_elements_text(g.permissions)
+        from group_members m join groups g on g.name = m.group_name where m.user_id = whose) one);
+    end $$;
+    create or replace function message_text(body jsonb) returns text language plpgsql immutable parallel safe as $$
+    begin
+      case jsonb_typeof(body -> 'content')
+        when 'string' then return body ->> 'content';
+        when 'array' then return (select string_agg(part ->> 'text', ' ')
+          from jsonb_array_elements(body -> 'content') part where part ->> 'type' = 'text');
+        else return null;
+      end case;
     end $$;
   `,
 };
