@@ -7,8 +7,9 @@ import { version } from "./protocol/base/version.ts";
 const help = `Colloquy: a self-hosted agent server.
 
   colloquy serve                 start the server (same as npm start); Ctrl+C stops it
-                                 (no options: colloquy.yaml, or COLLOQUY_PORT, COLLOQUY_HOST, COLLOQUY_DATA, DATABASE_URL and
+                                 (settings: colloquy.yaml, or COLLOQUY_PORT, COLLOQUY_HOST, COLLOQUY_DATA, DATABASE_URL and
                                  more; docs/configuration.md lists every key)
+      --workers <number>         server processes behind one port, to use several cores (PostgreSQL only; default: 1)
   colloquy chat [room | agent]   chat in the terminal (default: assistant)
       --thread <id>              continue a conversation
       --plain                    plain lines instead of a full screen, as in a pipe
@@ -86,7 +87,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (flags.help || command === undefined) return say(helpFor(help, positionals));
   switch (command) {
     case "serve":
-      return (await import("./cli/serve.ts")).serve();
+      return (await import("./cli/workers.ts")).serve(flags.workers);
     case "run":
       return (await import("./cli/run.ts")).runPrompt({
         message: rest.join(" "),
@@ -212,6 +213,7 @@ function readFlags(argv: readonly string[]) {
       host: { type: "string" },
       user: { type: "string" },
       database: { type: "string" },
+      workers: { type: "string" },
       help: { type: "boolean", short: "h" },
       version: { type: "boolean", short: "v" },
     },

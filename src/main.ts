@@ -25,6 +25,7 @@ import { openWebTools } from "./app/web-tools.ts";
 import { openWebhooks } from "./app/webhooks.ts";
 import { openWorkspaces } from "./app/workspaces.ts";
 import type { Config } from "./config/schema.ts";
+import { newId } from "./protocol/base/ids.ts";
 
 export type { Colloquy };
 
@@ -32,7 +33,7 @@ const graceMs = 10_000;
 
 /** Starts a server: opens its parts in order, each from the ones before it. They close in reverse order, also if the start fails. */
 export async function startColloquy(config: Config, options: ColloquyOptions): Promise<Colloquy> {
-  const { log, runsJobs = true, quiet = false } = options;
+  const { log, node = newId(), runsJobs = true, quiet = false } = options;
   await using opening = createCapabilityStack(log);
   const { add } = opening;
   const address = createAddress(config);
@@ -65,7 +66,7 @@ export async function startColloquy(config: Config, options: ColloquyOptions): P
   const runs = add(
     await openRuns(config, {
       ...{ store, models, definitions, tools, toolsServer, sandbox, mcp, uploads, knowledge, webhooks, prompts },
-      ...{ log, runsJobs, graceMs },
+      ...{ log, node, runsJobs, graceMs },
     }),
   );
 

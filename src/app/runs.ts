@@ -39,6 +39,7 @@ type RunsDeps = {
   readonly webhooks: Pick<OpenWebhooks, "hooksFor">;
   readonly prompts: Pick<LoadedPrompts, "prompts">;
   readonly log: Log;
+  readonly node: string;
   readonly runsJobs: boolean;
   /** How long runs that are at work may take at stop. */
   readonly graceMs: number;
@@ -46,9 +47,10 @@ type RunsDeps = {
 
 /** Conversations, and the runs that work in them. */
 export async function openRuns(config: Config, deps: RunsDeps): Promise<OpenRuns> {
-  const { store, models, toolsServer, sandbox, prompts, log, runsJobs, graceMs } = deps;
+  const { store, models, toolsServer, sandbox, prompts, log, node, runsJobs, graceMs } = deps;
   const { remote } = toolsServer;
   const service = await createRuns({
+    node,
     database: store.database,
     models: models.models,
     agents: deps.definitions.agents,
@@ -77,7 +79,7 @@ export async function openRuns(config: Config, deps: RunsDeps): Promise<OpenRuns
   return {
     ...service,
     services: { runs, threads, approvals, adminRuns, schedules, unready, drain },
-    health: () => ({ active: service.active() }),
+    health: () => ({ node, active: service.active() }),
     close: () => service.stop(graceMs),
   };
 }

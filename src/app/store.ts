@@ -1,4 +1,5 @@
 import type { Config } from "../config/schema.ts";
+import { InvalidInput } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
 import type { HealthDetails } from "../http/server/services.ts";
 import type { Finding } from "../protocol/people/overview.ts";
@@ -7,6 +8,7 @@ import { refuseHalfImported } from "../store/moving/import.ts";
 import { migrate } from "../store/schema/migrate.ts";
 import { ensureSecret, type FileProof, proveFiles } from "../store/installation/data-folder.ts";
 import { closeDataFolder, chmodHint, fixedModesText } from "../store/installation/data-modes.ts";
+import { checkConnections } from "../store/installation/connection-room.ts";
 import { examineDatabase } from "../store/installation/examine-database.ts";
 import { preparedDatabase } from "../store/schema/prepared-database.ts";
 import { openDatabase, type DatabaseOptions } from "../store/driver/open.ts";
@@ -38,6 +40,17 @@ export function postgresOf({ database }: Config): Pick<DatabaseOptions, "url" | 
   return { ...(url === undefined ? {} : { url }), connections, deadlines };
 }
 
+/** One process may have got along with fewer than it could open until now; several would find that out under load. */
+async function refuseTooManyConnections(
+  { kind, query }: Database,
+  { workers, database, log }: Pick<Config, "workers" | "database"> & { readonly log: Log },
+): Promise<void> {
+  const problem = kind === "postgres" && (await checkConnections(query, { workers, ...database }));
+  if (!problem) return;
+  if (workers > 1) throw new InvalidInput(problem, { code: "too_many_connections" });
+  log.warn({}, problem);
+}
+
 /** The database of the configuration, migrated, with what every node of it shares. */
 export async function openStore(config: Config, { log, onStep, onFatal }: StoreOptions): Promise<Store> {
   await using opening = createCapabilityStack(log);
@@ -47,6 +60,7 @@ export async function openStore(config: Config, { log, onStep, onFatal }: StoreO
       ...(onStep ? { onStep } : {}),
     }),
   );
+  await refuseTooManyConnections(database, { ...config, log });
   const { mended, open } = closeDataFolder(config.data, { deep: false });
   if (mended > 0) log.warn({ data: config.data }, fixedModesText(mended));
   for (const path of open) log.warn({ path }, chmodHint(path));

@@ -21,6 +21,7 @@ import { createModels } from "../models/registry.ts";
 import { messageOf } from "../protocol/base/errors.ts";
 import { createWorkspaces } from "../sandbox/workspace/workspaces.ts";
 import { type DefinitionKey, listDefined } from "../store/definitions.ts";
+import { checkConnections } from "../store/installation/connection-room.ts";
 import { examineDatabase } from "../store/installation/examine-database.ts";
 import { refuseHalfImported } from "../store/moving/import.ts";
 import { migrate } from "../store/schema/migrate.ts";
@@ -142,6 +143,10 @@ async function* examineStore(
         dataDirectory: config.data,
         ...(fileProof ? { fileProof } : {}),
       });
+      const { workers } = config;
+      const scarce =
+        database.kind === "postgres" && (await checkConnections(database.query, { workers, ...config.database }));
+      if (scarce) yield { grade: workers > 1 ? "trouble" : "note", about: "database", text: scarce };
       yield* await retentionFindings(database.query, configuredRetention(config));
     } finally {
       await database.close();

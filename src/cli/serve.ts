@@ -1,36 +1,63 @@
+import cluster, { type Worker } from "node:cluster";
 import { styleText } from "node:util";
 import { giveBackMemoryWhenIdle } from "./idle-memory.ts";
 import { stopSignal } from "./stop-signal.ts";
-import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { createLog } from "../app/log.ts";
 import { sandboxLine } from "../app/sandbox.ts";
 import type { ModelChoice } from "../models/discovery/choose.ts";
 import { openBrowser, openLink } from "./open.ts";
 import { startColloquy, type Colloquy } from "../main.ts";
+import { newId } from "../protocol/base/ids.ts";
 import { version } from "../protocol/base/version.ts";
 
 /** Stop takes at most the grace for running steps and this. */
 const exitWithinMs = 16_000;
 
-/** Serves until SIGINT or SIGTERM. */
-export async function serve(): Promise<number> {
-  const config = loadConfig();
+/** Serves until SIGINT or SIGTERM; as one of several workers, also until the process that watches over them is gone. */
+export async function serve(config: Config): Promise<number> {
+  const { worker } = cluster;
+  const node = newId();
   const isWatched = process.stderr.isTTY;
-  const log = createLog({ level: config.log.level, pretty: isWatched });
-  console.log(`${styleText("bold", "Colloquy")} ${version}`);
-  line("data", config.data);
+  const log = createLog({
+    ...{ level: config.log.level, pretty: isWatched },
+    ...(worker && { of: { worker: worker.id, node } }),
+  });
+  // Of several workers the first one tells people what they serve, once.
+  const tells = worker === undefined || worker.id === 1;
+  if (tells) console.log(`${styleText("bold", "Colloquy")} ${version}`);
+  if (tells) line("data", config.data);
   const onFatal = (error: Error) => {
     log.fatal({ error: error.message }, "lost the database; restart to continue accepted work");
     process.exit(1);
   };
+  const orphaned = worker && watcherGone(worker);
   const colloquy = await startColloquy(config, {
-    ...{ log, onFatal, quiet: isWatched },
-    onStep: (text) => line("database", `${text} …`),
+    ...{ log, node, onFatal, quiet: isWatched },
+    ...(tells && { onStep: (text: string) => line("database", `${text} …`) }),
   });
   giveBackMemoryWhenIdle();
   // At once: what is told below takes a while, and requests are answered already.
   const stopping = stopSignal();
+  if (tells) await welcome(colloquy, config);
+  if (worker) log.info({ url: colloquy.url }, "this worker serves");
+
+  const signal = await Promise.race([stopping, ...(orphaned ? [orphaned] : [])]);
+  log.info({ signal }, "stopping: running steps may finish; the rest continues at the next start");
+  setTimeout(() => process.exit(1), exitWithinMs).unref();
+  // A process that ends while others stop at its wish is in a hurry.
+  if (worker && signal !== "disconnect") process.once("disconnect", () => process.exit(1));
+  await colloquy.stop();
+  return 0;
+}
+
+/** Resolves when the process that watches over this worker is gone, which Node.js would take for a reason to end at once. */
+function watcherGone(worker: Worker): Promise<"disconnect"> {
+  worker.exitedAfterDisconnect = true;
+  return new Promise((resolve) => void process.once("disconnect", () => resolve("disconnect")));
+}
+
+async function welcome(colloquy: Colloquy, config: Config): Promise<void> {
   const isTried = colloquy.sandbox.known() !== undefined;
   await report(colloquy, config, isTried);
   const setup = await colloquy.setupLink();
@@ -38,12 +65,6 @@ export async function serve(): Promise<number> {
     line("set-up", `${styleText("bold", setup)}  (creates the first admin account; works once, for one day)`);
   await offerLink(colloquy, config);
   if (!isTried) void reportSandbox(colloquy);
-
-  const signal = await stopping;
-  log.info({ signal }, "stopping: running steps may finish; the rest continues at the next start");
-  setTimeout(() => process.exit(1), exitWithinMs).unref();
-  await colloquy.stop();
-  return 0;
 }
 
 /** Where the system can't tell whose a browser is, it shows a code. A log is no place for one. */
@@ -75,6 +96,8 @@ async function report(colloquy: Colloquy, config: Config, isSandboxTried: boolea
   line("model", choice.demo ? `${choice.detail}. ${adviceOn(choice)}, for real answers` : `${choice.detail}${seen}`);
   for (const problem of problems) line("problem", problem);
   if (isSandboxTried) await reportSandbox(colloquy);
+  if (config.workers > 1)
+    line("workers", `${config.workers} processes, each a node with ${config.database.connections} connections`);
   line("listening", `${styleText("bold", url)}  (API: ${url}/docs)`);
 }
 

@@ -8,6 +8,7 @@ import { retentionSchema } from "./sections/retention.ts";
 import { sandboxSchema } from "./sections/sandbox.ts";
 import { toolsSchema } from "./sections/tools.ts";
 import { websearchSchema } from "./sections/web-search.ts";
+import { mostWorkers } from "./sections/workers.ts";
 import type { SchemaNode } from "./tree.ts";
 import type { ChooseOptions } from "../models/discovery/choose.ts";
 import { modelConfigsSchema } from "../models/config.ts";
@@ -48,6 +49,8 @@ export const configSchema = z.strictObject({
   /** Folders are absolute in a loaded config: from the file relative to it, else to the working directory. */
   data: z.string().min(1).default("./data"),
   database: databaseSchema,
+  /** Server processes behind one port, each a node of its own; more than one needs PostgreSQL. */
+  workers: z.int().min(1).max(mostWorkers).default(1),
   /** Seals what is secret at rest; absent: a key file in the data directory. */
   secret: z.string().min(16).optional(),
   models: modelConfigsSchema.default([]),

@@ -53,7 +53,8 @@ export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowP
     const url = URL.parse(`http://${incoming.url}`);
     void tunnel(client, head, { route: () => find(url), bounds });
   });
-  server.listen({ path: socket, writableAll: true });
+  // Of this process alone: among workers Node.js would share it, and can't open it for all then.
+  server.listen({ path: socket, writableAll: true, exclusive: true });
   await once(server, "listening");
   return {
     socket,

@@ -79,6 +79,8 @@ export type RunsOptions = {
   readonly imageUrl?: Runtime["imageUrl"] | undefined;
   readonly sourceText?: Runtime["sourceText"];
   readonly log: Log;
+  /** This process's name among the nodes of the database; a new one when absent. */
+  readonly node?: string;
   /** Where a file of each session is kept for people to read; absent: nowhere. */
   readonly mirror?: Pick<MirrorOptions, "folder" | "namedFor"> | undefined;
   /** Called when a run has ended by this process; must not throw or wait. */
@@ -88,8 +90,7 @@ export type RunsOptions = {
 };
 
 export async function createRuns(options: RunsOptions): Promise<RunsService> {
-  const { database, models, agents, tools, strategies, limits, retention, log } = options;
-  const node = newId();
+  const { database, models, agents, tools, strategies, limits, retention, log, node = newId() } = options;
   const active = new Map<string, ActiveRun>();
   const timetable = await createTimetable({ database, log });
   const mirror = options.mirror && createMirror({ ...options.mirror, query: database.listing.query, log });

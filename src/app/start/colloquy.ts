@@ -34,6 +34,8 @@ export type Colloquy = {
 export type ColloquyOptions = StoreOptions & {
   /** False: takes no runs; for commands that only read. */
   readonly runsJobs?: boolean;
+  /** Its name among the nodes of the database; a new one when absent. */
+  readonly node?: string;
   /** Logs only failed or slow requests at level info. */
   readonly quiet?: boolean;
 };

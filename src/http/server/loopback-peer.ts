@@ -62,7 +62,8 @@ function isWsl(kernel: string): boolean {
 /** Whether this system tells whose a browser of this machine is: tried with a connection to ourselves. */
 export async function canIdentifyPeers(): Promise<boolean> {
   if (isWsl(release())) return false;
-  const server = createServer().listen(0, "127.0.0.1");
+  // Not shared with other workers, which would get our connection.
+  const server = createServer().listen({ port: 0, host: "127.0.0.1", exclusive: true });
   await once(server, "listening");
   const accepted = once(server, "connection");
   const client = connect((server.address() as AddressInfo).port, "127.0.0.1");

@@ -116,7 +116,8 @@ async function listenOnSocket(relay: RelayHandler, signal: AbortSignal) {
   server.keepAliveTimeout = 0;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject);
-  server.listen(socket, resolve);
+  // Of this process alone, where several workers serve.
+  server.listen({ path: socket, exclusive: true }, resolve);
   await promise.catch(async (error: unknown) => {
     await rm(folder, { recursive: true, force: true });
     throw error;
