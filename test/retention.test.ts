@@ -19,6 +19,12 @@ import { temporaryFolder } from "./pglite.ts";
 import { until } from "./run-suite.ts";
 import { startTestRuns, type TestRuns } from "./runs.ts";
 
+/** An id as it was made so many days ago. */
+function idOf(days: number): string {
+  const time = (Date.now() - days * 24 * 3_600_000).toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`;
+}
+
 anyDatabase((databases) => {
   let database: Database;
   let service: TestRuns;
@@ -50,6 +56,9 @@ anyDatabase((databases) => {
 
   const age = (table: string, column: string, id: string, days: number) =>
     database.query(`update ${table} set ${column} = now() - $2 * interval '1 day' where id = $1`, [id, days]);
+  const ageThread = async (id: string, days: number) => {
+    for (const column of ["updated_at", "used_at"]) await age("threads", column, id, days);
+  };
   const exists = async (table: string, id: string) =>
     (await database.query(`select 1 from ${table} where id = $1`, [id])).length > 0;
   const bring = () =>
@@ -75,8 +84,9 @@ anyDatabase((databases) => {
     await until(() => readdirSync(folders.sessions).filter((name) => name.endsWith(".json")).length >= 7);
     for (const { threadId } of [old, archived, busy, young])
       await (await workspaces.open(threadId)).write("a.txt", "a");
-    for (const { threadId } of [old, archived, busy, scheduled, paused])
-      await age("threads", "updated_at", threadId, 11);
+    for (const { threadId } of [old, archived, busy, scheduled, paused]) await ageThread(threadId, 11);
+    // Begun long ago, and at work until lately.
+    await age("threads", "used_at", young.threadId, 11);
     await age("threads", "archived_at", archived.threadId, 6);
     const [oldFile, youngFile] = [await bring(), await bring()];
     // One that somebody else brought to the run at work, and one that waits behind it.
@@ -154,7 +164,7 @@ anyDatabase((databases) => {
     assert.deepEqual((await workspaces.threads()).toSorted(), [busy.threadId, young.threadId].toSorted());
 
     // Files alone: the conversation stays.
-    await age("threads", "updated_at", young.threadId, 11);
+    await ageThread(young.threadId, 11);
     await retention.set("threads", null);
     await retention.set("workspaces", 10);
     assert.deepEqual(await retention.preview("workspaces"), [{ kind: "workspaces", days: 10, count: 1 }]);
@@ -164,17 +174,21 @@ anyDatabase((databases) => {
 
     // How runs were made goes, what was said stays.
     // But for what somebody did in a conversation of somebody else.
-    const elsewhere = newId();
-    await database.query(
-      `insert into runs (id, thread_id, user_id, agent, status, root_run, definition_hash, caller, ended_at)
-       select $1, thread_id, $2, agent, status, $1, definition_hash, caller, ended_at from runs where id = $3`,
-      [elsewhere, mate.id, other.runId],
-    );
-    for (const id of [other.runId, elsewhere]) await age("runs", "ended_at", id, 20);
+    const [own, long, elsewhere] = [idOf(20), idOf(20), idOf(20)];
+    for (const [id, userId, days] of [
+      [own, caller.userId, 20],
+      [long, caller.userId, 5],
+      [elsewhere, mate.id, 20],
+    ] as const)
+      await database.query(
+        `insert into runs (id, thread_id, user_id, agent, status, root_run, definition_hash, caller, ended_at)
+         select $1, thread_id, $2, agent, status, $1, definition_hash, caller, now() - $4 * interval '1 day' from runs where id = $3`,
+        [id, userId, other.runId, days],
+      );
     await retention.set("runs", 10);
     await retention.removeNow();
-    assert.equal(await exists("runs", other.runId), false);
-    for (const id of [busy.runId, elsewhere]) assert.equal(await exists("runs", id), true);
+    assert.equal(await exists("runs", own), false);
+    for (const id of [busy.runId, other.runId, long, elsewhere]) assert.equal(await exists("runs", id), true);
     assert.equal((await threads.listItems(caller, other.threadId, {})).length, 3);
     const again = await service.ask("more", { threadId: other.threadId });
     assert.equal(again.text, "yes");
@@ -227,6 +241,19 @@ anyDatabase((databases) => {
     assert.deepEqual(await query("select model, count(*)::integer as calls from model_calls group by model"), [
       { model: "new", calls: 10 },
     ]);
+  });
+
+  test("what one round leaves over goes in the next ones, which follow at once", async () => {
+    const { query } = database;
+    await query("delete from audit_log");
+    await query(
+      `insert into audit_log (id, at, user_name, via, address, method, path, status, request_id)
+       select gen_random_uuid(), now() - interval '366 days', '', '', '', 'DELETE', '/', 200, '' from generate_series(1, 12000)`,
+    );
+    await query("update retention set last_at = null where kind = '*'");
+    const stop = createRetention({ ...parts, maxBatches: 1 }).begin();
+    await until(async () => (await query("select from audit_log limit 1")).length === 0);
+    await stop();
   });
 
   test("one node at a time, each hour; one that died over it is followed by another", async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { RetentionKind, RoundResult } from "../protocol/people/retention.ts";
 import type { Finding } from "../protocol/people/overview.ts";
 import type { Uploads } from "../knowledge/uploads/uploads.ts";
@@ -20,10 +21,10 @@ import {
   takeRound,
 } from "../store/privacy/retention.ts";
 
-/** So that no transaction holds up others for long. */
+/** So that nothing holds up others for long. */
 const together: Readonly<Record<RetentionKind, number>> = {
-  threads: 50,
-  archivedThreads: 50,
+  threads: 200,
+  archivedThreads: 200,
   runs: 100,
   uploads: 100,
   workspaces: 50,
@@ -31,8 +32,10 @@ const together: Readonly<Record<RetentionKind, number>> = {
   callLog: 5000,
   audit: 5000,
 };
-/** Of each kind in a round; what is left over is the next one's. */
-const maxBatches = 40;
+/** Of each kind in a round; what is left over is the next one's, which follows at once if none was asked for. */
+const usualBatches = 40;
+/** Between rounds that follow at once, others have the database as long as the last one took, but no longer than this. */
+const longestRestMs = 60_000;
 const lookEveryMs = 5 * 60_000;
 
 /** How long things are kept; whoever changes it has made sure that the caller may. */
@@ -58,13 +61,13 @@ export type RetentionDeps = {
   readonly log: Log;
   /** Whether this process may work with files. */
   readonly withFiles: boolean;
+  readonly maxBatches?: number;
 };
 
-/** Removes what is older than it is to be kept: when asked, and (`begin`) every hour on one node. */
-export function createRetention(parts: RetentionDeps): Retention & { begin(): () => Promise<void> } {
-  const { database, old, uploads, workspaces, configured, log, withFiles } = parts;
-  const { query } = database;
-  let stopped = false;
+/** What removes due things of one kind, in batches, until the signal. */
+function createRemoval(parts: RetentionDeps, signal: AbortSignal) {
+  const { old, uploads, workspaces, log, maxBatches = usualBatches } = parts;
+  const { query } = parts.database;
 
   async function oldWorkspaces(days: number): Promise<string[]> {
     const idle: string[] = [];
@@ -94,7 +97,7 @@ export function createRetention(parts: RetentionDeps): Retention & { begin(): ()
       case "workspaces": {
         let removed = 0;
         for (const id of await oldWorkspaces(days)) {
-          if (stopped) break;
+          if (signal.aborted) break;
           // Asked once more: somebody may have gone on with it meanwhile.
           if ((await idleThreads(query, [id], days)).length === 0) continue;
           await workspaces.remove(id);
@@ -107,35 +110,65 @@ export function createRetention(parts: RetentionDeps): Retention & { begin(): ()
     }
   }
 
-  async function removeKind(kind: RetentionKind, days: number | null): Promise<RoundResult> {
+  async function removeKind(
+    kind: RetentionKind,
+    days: number | null,
+  ): Promise<RoundResult & { readonly more: boolean }> {
     let total = 0;
+    let more = true;
     try {
-      for (let batch = 0; batch < maxBatches && !stopped; batch++) {
-        const { removed, more } = await removeSome(kind, days);
-        total += removed;
-        if (!more) break;
-        await keepRound(query);
+      for (let batch = 0; batch < maxBatches && more && !signal.aborted; batch++) {
+        const some = await removeSome(kind, days);
+        total += some.removed;
+        more = some.more;
+        if (more) await keepRound(query);
       }
-      return { kind, removed: total, error: null };
+      return { kind, removed: total, error: null, more };
     } catch (error) {
       log.warn({ kind, error: messageOf(error) }, "could not remove expired data; retrying");
-      return { kind, removed: total, error: messageOf(error).slice(0, 500) };
+      return { kind, removed: total, error: messageOf(error).slice(0, 500), more: false };
     }
   }
 
-  async function round(now: boolean): Promise<readonly RoundResult[] | undefined> {
+  return { oldWorkspaces, removeKind };
+}
+
+/** Removes what is older than it is to be kept: when asked, and (`begin`) every hour on one node. */
+export function createRetention(parts: RetentionDeps): Retention & { begin(): () => Promise<void> } {
+  const { database, configured, log, withFiles } = parts;
+  const { query } = database;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const { oldWorkspaces, removeKind } = createRemoval(parts, signal);
+
+  async function round(
+    now: boolean,
+  ): Promise<{ readonly results: readonly RoundResult[]; readonly more: boolean } | undefined> {
     if (!(await takeRound(query, { now }))) return undefined;
     const results: RoundResult[] = [];
+    let more = false;
     for (const { kind, days } of await readRules(query, configured)) {
       const needsFiles = kind === "uploads" || kind === "workspaces";
-      if (stopped || (needsFiles && !withFiles)) continue;
       // Links that have expired go at once, whatever the rule says.
-      if (days !== null || kind === "shares") results.push(await removeKind(kind, days));
+      if (signal.aborted || (needsFiles && !withFiles) || (days === null && kind !== "shares")) continue;
+      const { more: isLeft, ...result } = await removeKind(kind, days);
+      results.push(result);
+      more ||= isLeft;
     }
     await endRound(database, results);
     const gone = results.filter(({ removed }) => removed > 0).map(({ kind, removed }) => [kind, removed] as const);
     if (gone.length > 0) log.info(Object.fromEntries(gone), "removed expired data");
-    return results;
+    return { results, more };
+  }
+
+  /** Rounds until nothing is left over, from the first that is due. */
+  async function rounds(): Promise<void> {
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
+      const begun = performance.now();
+      const done = await round(!isFirst);
+      if (!done?.more) return;
+      await delay(Math.min(longestRestMs, performance.now() - begun), undefined, { signal });
+    }
   }
 
   const count = async (kind: RetentionKind, days: number) =>
@@ -152,20 +185,17 @@ export function createRetention(parts: RetentionDeps): Retention & { begin(): ()
           due.push({ kind: rule.kind, days: rule.days, count: await count(rule.kind, rule.days) });
       return due;
     },
-    removeNow: () => round(true),
+    removeNow: async () => (await round(true))?.results,
     begin() {
       let working = Promise.resolve();
       const look = () =>
-        (working = working
-          .then(() => (stopped ? undefined : round(false)))
-          .then(
-            () => {},
-            (error: unknown) => log.warn({ error: messageOf(error) }, "retention failed; retrying at the next round"),
-          ));
+        (working = working.then(rounds).catch((error: unknown) => {
+          if (!signal.aborted) log.warn({ error: messageOf(error) }, "retention failed; retrying at the next round");
+        }));
       const timer = setInterval(look, lookEveryMs).unref();
       void look();
       return () => {
-        stopped = true;
+        stopping.abort(new Error("The server stops."));
         clearInterval(timer);
         return working;
       };

@@ -32,6 +32,9 @@ export async function removeThreads(
   return removed;
 }
 
+/** So that no transaction holds up others for long. */
+const together = 50;
+
 export function createRunRetention(runtime: Pick<Runtime, "database">, mirror: Mirror | undefined): RunRetention {
   const { query } = runtime.database;
   return {
@@ -39,7 +42,12 @@ export function createRunRetention(runtime: Pick<Runtime, "database">, mirror: M
       const ids = await listDue(query, archived ? "archivedThreads" : "threads", { days, most });
       const since = archived ? "greatest(t.updated_at, t.archived_at)" : "t.updated_at";
       const sql = `(t.archived_at is not null) = ${archived} and ${since} < now() - $2 * interval '1 day' and ${isUnscheduled}`;
-      return (await removeThreads(runtime, mirror, { ids, still: { sql, values: [days] } })).length;
+      let removed = 0;
+      for (let at = 0; at < ids.length; at += together) {
+        const some = { ids: ids.slice(at, at + together), still: { sql, values: [days] } };
+        removed += (await removeThreads(runtime, mirror, some)).length;
+      }
+      return removed;
     },
     async runs({ days, most }) {
       const ids = await listDue(query, "runs", { days, most });

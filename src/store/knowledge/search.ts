@@ -357,7 +357,6 @@ function settings(indexes: readonly SearchIndexRow[]): string {
   const kinds = new Set(indexes.map(({ kind }) => kind));
   return [
     "set transaction read only",
-    "set local jit = off",
     ...(kinds.size > 0 ? ["set local enable_seqscan = off", "set local enable_sort = off"] : []),
     ...(kinds.has("hnsw")
       ? [`set local hnsw.ef_search = ${candidatesOfSide}`, "set local hnsw.iterative_scan = relaxed_order"]

@@ -23,27 +23,40 @@ type RetentionRules = {
   readonly due?: string;
 };
 
-const visible = `t.parent_run is null and not t.hidden and t.expires_at is null and ${isUnscheduled}`;
+const cutoff = "now() - $1 * interval '1 day'";
+
+/** SQL: before it are the ids that were made before the cutoff; what ended before it was made before it, too. */
+const idAtCutoff = `(lpad(to_hex((extract(epoch from ${cutoff}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
+
+/**
+ * SQL of idle threads `t`, archived or not. No index knows their last activity. The one of their last use, which is no later, gives
+ * those of each account that may be so old: others are not read.
+ */
+function idleBefore(archived: string): string {
+  return `select t.id from users u cross join lateral (
+      select o.id, o.pending, o.expires_at, o.archived_at, o.updated_at from threads o
+      where o.user_id = u.id and not o.hidden and o.parent_run is null and o.archived_at is ${archived} and o.used_at < ${cutoff} offset 0) t
+    where t.expires_at is null and t.updated_at < ${cutoff} and ${isUnscheduled} and ${isIdle}`;
+}
 
 /** Kinds of data that are removed after a time, if one is configured. */
 export const retentionKinds = {
   threads: {
     days: null,
     what: "conversations with their runs and files, after their last activity",
-    due: `select t.id from threads t where ${visible} and t.archived_at is null and t.updated_at < now() - $1 * interval '1 day' and ${isIdle}`,
+    due: idleBefore("null"),
   },
   archivedThreads: {
     days: null,
     what: "archived conversations, after their last activity and their archiving",
-    due: `select t.id from threads t where ${visible} and t.archived_at < now() - $1 * interval '1 day'
-            and t.updated_at < now() - $1 * interval '1 day' and ${isIdle}`,
+    due: `${idleBefore("not null")} and t.archived_at < ${cutoff}`,
   },
   // For a run in another user's conversation, only this row tells who is responsible for what it did. Its conditions are no joins, so
   // that it is read in the order of ids, and no further than is asked.
   runs: {
     days: null,
     what: "how runs that ended were made: limits, ledger, delegated runs with their threads; messages, calls and results stay",
-    due: `select x.id from runs x where x.parent_run is null and x.ended_at < now() - $1 * interval '1 day'
+    due: `select x.id from runs x where x.parent_run is null and x.id < ${idAtCutoff} and x.ended_at < ${cutoff}
             and x.status in ('done', 'failed', 'cancelled')
             and (select t.user_id from threads t where t.id = x.thread_id) = x.user_id
             and (exists (select from runs r join threads t on t.id = r.thread_id where r.root_run = x.id and r.parent_run is not null
@@ -52,7 +65,7 @@ export const retentionKinds = {
   uploads: {
     days: null,
     what: "files that people brought, after they came; what messages tell of them stays",
-    due: `select u.id from uploads u where u.created_at < now() - $1 * interval '1 day' and u.state <> 'receiving' and not exists
+    due: `select u.id from uploads u where u.created_at < ${cutoff} and u.state <> 'receiving' and not exists
             (select from runs r join items i on i.thread_id = r.thread_id and i.kind = 'message' and i.body ? 'files'
              where r.status in ('queued', 'running', 'waiting')
                and i.body -> 'files' @> jsonb_build_array(jsonb_build_object('id', u.id::text)))
@@ -66,17 +79,17 @@ export const retentionKinds = {
   shares: {
     days: null,
     what: "read-only links to conversations, after they were made; those that have expired go at once",
-    due: "select s.id from shares s where s.created_at < now() - $1 * interval '1 day' or s.expires_at < now()",
+    due: `select s.id from shares s where s.created_at < ${cutoff} or s.expires_at < now()`,
   },
   callLog: {
     days: 90,
     what: "the log of calls of models, which use is counted from",
-    due: "select c.id from model_calls c where c.started_at < now() - $1 * interval '1 day'",
+    due: `select c.id from model_calls c where c.started_at < ${cutoff} order by c.started_at`,
   },
   audit: {
     days: 365,
     what: "the audit log",
-    due: "select a.id from audit_log a where a.at < now() - $1 * interval '1 day'",
+    due: `select a.id from audit_log a where a.at < ${cutoff} order by a.at`,
   },
 } as const satisfies Readonly<Record<RetentionKind, RetentionRules>>;
 
