@@ -12,6 +12,7 @@ import {
 } from "../../store/metering/spending.ts";
 import { normaliseArguments } from "../../tools/core/call-tool.ts";
 import type { RunOwner } from "../log/append.ts";
+import { countedCallsSql } from "../log/give-back.ts";
 
 export type Reservation = {
   readonly steps?: number;
@@ -47,15 +48,17 @@ async function reserveAll(
   owner: RunOwner,
   { steps = 0, calls = 0, writes = 0, tokens = 0, cost = 0, callsOf, expected }: Reservation,
 ): Promise<StepReservation> {
-  const once = (value: string) => `case when b.reserved ->> $1::text = $8::text then 0 else ${value}::integer end`;
+  const once = (value: string, names: readonly string[]) =>
+    `case when b.reserved ->> $1::text in (${names.join(", ")}) then 0 else ${value}::integer end`;
+  const [callsOnce, writesOnce] = [once("$4", ["$8::text", countedCallsSql("$8")]), once("$5", ["$8::text"])];
   const [granted] = await query<StepReservation>(
     `with r as (select root_run, user_id, steered from runs where id = $1 and epoch = $2 and status = 'running' for share),
-     b as (update budgets b set steps = steps + $3, calls = calls + ${once("$4")}, writes = writes + ${once("$5")}, tokens = tokens + $6,
+     b as (update budgets b set steps = steps + $3, calls = calls + ${callsOnce}, writes = writes + ${writesOnce}, tokens = tokens + $6,
        cost = cost + $7, reserved = case when $8::text is null then reserved else reserved || jsonb_build_object($1::text, $8::text) end,
        unsettled = case when $9::uuid is null then unsettled else unsettled || jsonb_build_object($1::text,
          coalesce(unsettled -> $1::text, '{}') || jsonb_build_object($9::text, jsonb_build_object('steps', $3, 'tokens', $6, 'cost', $7))) end
      from r where b.root_run = r.root_run and steps + $3 <= steps_max
-       and calls + ${once("$4")} <= calls_max and writes + ${once("$5")} <= writes_max
+       and calls + ${callsOnce} <= calls_max and writes + ${writesOnce} <= writes_max
        and (tokens_max is null or tokens + $6 <= tokens_max) and (cost_max is null or cost + $7 <= cost_max)
        and (deadline is null or now() < deadline) returning r.steered, r.user_id)
      select b.steered, case when $9::uuid is not null and exists (select from spending_budgets)
@@ -101,15 +104,17 @@ async function reserveAll(
   throw limitReached("cost", `the cost of ${row.cost_max} is used up`);
 }
 
-/** How many calls and writes the run's tree may still make. */
+/** How many calls and writes the run's tree may still make. Calls of a step that are counted already need no more room. */
 export async function roomLeft(
   query: Query,
   owner: RunOwner,
+  callsOf: string,
 ): Promise<{ readonly calls: number; readonly writes: number }> {
   const [row] = await query<{ calls: number; writes: number }>(
-    `select calls_max - calls as calls, writes_max - writes as writes from budgets b join runs r on b.root_run = r.root_run
+    `select case when b.reserved ->> r.id::text = ${countedCallsSql("$3")} then 2147483647 else calls_max - calls end as calls,
+       writes_max - writes as writes from budgets b join runs r on b.root_run = r.root_run
      where r.id = $1 and r.epoch = $2 and r.status = 'running'`,
-    [owner.runId, owner.epoch],
+    [owner.runId, owner.epoch, callsOf],
   );
   if (!row) throw new LostRun(owner.runId);
   return row;

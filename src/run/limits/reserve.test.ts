@@ -130,14 +130,14 @@ eachDatabase((databases) => {
       await database.query("update runs set status = $2 where id = $1", [run.runId, status]);
       const before = await runRows(database);
       for (const steps of [1, 1000]) await assert.rejects(reserve(database.query, owner, { steps }), LostRun);
-      await assert.rejects(roomLeft(database.query, owner), LostRun);
+      await assert.rejects(roomLeft(database.query, owner, "1"), LostRun);
       assert.deepEqual(await runRows(database), before);
     }
   });
 
   test("reserve: how many calls and writes are left is the tree's", async () => {
     await set("calls = 40, writes = 70");
-    assert.deepEqual(await roomLeft(database.query, run), { calls: 60, writes: 30 });
+    assert.deepEqual(await roomLeft(database.query, run, "1"), { calls: 60, writes: 30 });
   });
 
   const limitSpending = (onLimit: string) =>

@@ -6,6 +6,7 @@ import { LostRun } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { NewItem } from "../../protocol/threads/items.ts";
 import type { Database } from "../../store/driver/database.ts";
+import { reserve } from "../limits/limits.ts";
 import { append, type AppendExtras } from "./append.ts";
 
 const notice = (text: string): NewItem => ({ id: newId(), kind: "notice", body: { text } });
@@ -282,6 +283,45 @@ eachDatabase((databases) => {
     assert.equal((await append(more)).appended.reservedAt, undefined, "an account has a budget");
     await database.query("delete from spending_budgets");
     assert.equal((await append(more)).appended.reservedAt, 3);
+  });
+
+  test("append: calls are counted with the answer that asks for them, where only their number bounds them, and once", async () => {
+    const append = (step: string, calls = 2) =>
+      after(run, [call(step, 0), call(step, 1)], { countsCalls: { step, calls } });
+    const set = (columns: string) => database.query(`update budgets set ${columns} where root_run = $1`, [run.runId]);
+    const none = [undefined, 10, {}];
+    const told = ({ appended, budget }: Awaited<ReturnType<typeof append>>) => [
+      appended.callsCounted,
+      budget["calls"],
+      budget["reserved"],
+    ];
+    assert.deepEqual(told(await append("a")), none, "tokens are bounded");
+    await set("tokens_max = null");
+    assert.deepEqual(told(await append("b")), none, "so is the cost");
+    await set("cost_max = null, deadline = now() - interval '1 second'");
+    assert.deepEqual(told(await append("c")), none, "its time is over");
+    await set("deadline = null, steps = 101");
+    assert.deepEqual(told(await append("d")), none, "too many steps were made");
+    await set("steps = 100, calls_max = 11");
+    assert.deepEqual(told(await append("e")), none, "one is too many");
+    await set("calls_max = 12");
+    assert.deepEqual(told(await append("f")), [true, 12, { [run.runId]: "calls f" }]);
+    const { appended } = await after(run, [notice("none")], {});
+    assert.equal(appended.callsCounted, undefined);
+
+    // Writes are counted when they are made, and a call by nobody once more.
+    await set("calls_max = 100");
+    await reserve(database.query, run, { calls: 2, writes: 1, callsOf: "f" });
+    const [budget] = await database.query("select calls, writes from budgets where root_run = $1", [run.runId]);
+    assert.deepEqual(budget, { calls: 12, writes: 11 });
+    await reserve(database.query, run, { calls: 2, writes: 1, callsOf: "f" });
+    assert.deepEqual((await database.query("select writes from budgets where root_run = $1", [run.runId]))[0], {
+      writes: 11,
+    });
+
+    const settles = { reservation: reserved, tokens: 30, cost: 0.5 };
+    const both = await after(run, [call("g", 0)], { settles, countsCalls: { step: "g", calls: 1 } });
+    assert.deepEqual([both.budget["calls"], both.budget["tokens"], both.appended.callsCounted], [13, 930, true]);
   });
 
   test("append: what a step came to is put in the place of what its account had reserved", async () => {

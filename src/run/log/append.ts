@@ -5,7 +5,13 @@ import type { ModelCallRecord } from "../../protocol/agents/models.ts";
 import type { RunError, WaitReason } from "../../protocol/threads/runs.ts";
 import type { Query, ToolResult } from "../../protocol/agents/tools.ts";
 import { settleSpendingSql, settleValues, type ActualSpending } from "../../store/metering/spending.ts";
-import { releaseReservationsSql, reserveNextSql, settleReservationSql as settleReservation } from "./give-back.ts";
+import {
+  areCallsCountedSql,
+  countCallsSql,
+  releaseReservationsSql,
+  reserveNextSql,
+  settleReservationSql as settleReservation,
+} from "./give-back.ts";
 import { insertItemsSql, itemsParameter, placeItems, clearWaitSql } from "./rows.ts";
 
 /** A run, and the epoch at which this process owns it. */
@@ -35,6 +41,8 @@ export type AppendExtras = {
    * the next statement but this one would say the same. With nothing that settles or ends.
    */
   readonly reservesNext?: string;
+  /** Takes the calls of this step from the limits, but no writes, where nothing but their number bounds them. With an answer. */
+  readonly countsCalls?: { readonly step: string; readonly calls: number };
   /** A step without an answer, since its model was unavailable: neither the step nor its time counts against the run's limits. */
   readonly uncounted?: { readonly ms: number };
   /** A step's actual spending, counted against the account's budgets; its reservation is released. */
@@ -66,6 +74,8 @@ export type AppendResult = {
   readonly pending: number;
   /** How many messages were said while the run worked, if `reservesNext` was granted. */
   readonly reservedAt?: number;
+  /** Whether `countsCalls` was done. */
+  readonly callsCounted?: boolean;
 };
 
 /**
@@ -111,9 +121,12 @@ export async function append(
     cost: `${add(settles.cost)}::float8`,
   };
   const { reservesNext: next } = extras;
-  const counted = endsOrWaits
+  const settled = endsOrWaits
     ? releaseReservationsSql("r.id", used)
     : used && settleReservation("r.id", add(used.reservation), used);
+  const { countsCalls } = extras;
+  const calls = countsCalls && { step: add(countsCalls.step), calls: `${add(countsCalls.calls)}::integer` };
+  const counted = [settled ?? [], calls ? countCallsSql("r.id", calls) : []].flat().join(", ");
   const backMs = endsOrWaits ? `${add(Math.round(extras.uncounted?.ms ?? 0))}::bigint` : "";
   const steeredSql = extras.expectedSteered === undefined ? "" : ` and steered = ${add(extras.expectedSteered)}`;
 
@@ -123,15 +136,16 @@ export async function append(
       : "r as (select id, thread_id, user_id, root_run, parent_run, steered from runs where id = $1 and epoch = $2 and status = 'running' for share)",
     next
       ? `b as (update budgets set ${reserveNextSql("r.id", add(next))} from r where budgets.root_run = r.root_run
-         returning case when unsettled #> array[r.id::text, $${values.length}::text] is not null then r.steered end as reserved_at)`
+         returning case when unsettled #> array[r.id::text, $${values.length}::text] is not null then r.steered end as reserved_at, false as calls_counted)`
       : counted
         ? `b as (update budgets set ${counted}${
             endsOrWaits
               ? `, left_ms = case when r.parent_run is null and deadline is not null then greatest(0, extract(epoch from deadline - now()) * 1000)::bigint + ${backMs} else left_ms end,
            deadline = case when r.parent_run is null then null else deadline + ${backMs} * interval '1 millisecond' end`
               : ""
-          } from r where budgets.root_run = r.root_run returning null::integer as reserved_at)`
-        : "b as (select null::integer as reserved_at from r)",
+          } from r where budgets.root_run = r.root_run
+           returning null::integer as reserved_at, ${calls ? areCallsCountedSql("r.id", calls) : "false"} as calls_counted)`
+        : "b as (select null::integer as reserved_at, false as calls_counted from r)",
     ...(extras.spent
       ? [`s as materialized (select ${settleSpendingSql(...settleValues(extras.spent).map(add))} as settled from b)`]
       : []),
@@ -155,14 +169,22 @@ export async function append(
       `d as (delete from deltas using r where deltas.run_id = r.id and deltas.step = ${add(extras.deltasOf)})`,
     );
   if (extras.ledger) parts.push(`l as (${ledgerSql(extras.ledger, add)})`);
-  const [row] = await query<{ first: number; parent: string | null; pending: number; reserved_at: number | null }>(
-    `with ${parts.join(",\n")}\nselect first, parent, pending, b.reserved_at from t, b`,
+  type Row = {
+    first: number;
+    parent: string | null;
+    pending: number;
+    reserved_at: number | null;
+    calls_counted: boolean;
+  };
+  const [row] = await query<Row>(
+    `with ${parts.join(",\n")}\nselect first, parent, pending, b.reserved_at, b.calls_counted from t, b`,
     values,
   );
   if (!row) throw new LostRun(owner.runId);
   return {
     items: placeItems(placed, { threadId: owner.threadId, firstSeq: row.first, parent: row.parent, time }),
     pending: row.pending,
+    ...(row.calls_counted && { callsCounted: true }),
     ...(row.reserved_at === null ? {} : { reservedAt: row.reserved_at }),
   };
 }

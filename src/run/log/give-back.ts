@@ -37,6 +37,24 @@ export function reserveNextSql(run: string, reservation: string): string {
     else unsettled end`;
 }
 
+/** The calls of an answer: of which step, and how many; the values are SQL. */
+type CallsSql = { readonly step: string; readonly calls: string };
+
+/** How `reserved` names a step whose calls were counted with its answer. Those of them that write are counted later, when it is known that they are made. */
+export const countedCallsSql = (step: string): string => `'calls ' || ${step}::text`;
+
+/** For an update of `budgets`: takes the calls of a step from the limits, or changes nothing. */
+export function countCallsSql(run: string, { step, calls }: CallsSql): string {
+  const fits = `calls + ${calls} <= calls_max and steps <= steps_max and tokens_max is null and cost_max is null and (deadline is null or now() < deadline)`;
+  return `calls = case when ${fits} then calls + ${calls} else calls end,
+    reserved = case when ${fits} then reserved || jsonb_build_object(${run}::text, ${countedCallsSql(step)}) else reserved end`;
+}
+
+/** SQL condition on an updated row of `budgets`. */
+export function areCallsCountedSql(run: string, { step }: CallsSql): string {
+  return `coalesce(reserved ->> ${run}::text = ${countedCallsSql(step)}, false)`;
+}
+
 /** SQL of the column `unsettled` of a run that begins with a step reserved. */
 export function firstReservationSql(run: string, reservation: string): string {
   return `jsonb_build_object(${run}::text, jsonb_build_object(${reservation}::text, ${oneStep}))`;

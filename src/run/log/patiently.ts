@@ -90,5 +90,6 @@ async function findAppended(
   const [first] = rows;
   if (!first) return undefined;
   const { pending, reserved_at: reservedAt } = first;
+  // Reads that were counted are asked for again, which counts nothing twice.
   return { items: rows.map(toItem), pending, ...(reservedAt === null ? {} : { reservedAt }) };
 }

@@ -124,7 +124,8 @@ export function startedWithKeySql(parameter: string, caller: string): string {
 export const clearWaitSql = "wait_reason = null, wait_until = null, retry_at = null";
 
 /** SQL condition: the call `c` has no result, or only a withdrawn one. */
-export const isOpen = `not exists (select from items r where r.kind = 'result' and r.run_id = c.run_id and r.step = c.step and r.call_index = c.call_index
+export const isOpen = `not exists (select from items r where r.kind = 'result' and coalesce(r.run_id, r.thread_id) = c.run_id
+  and r.step = c.step and r.call_index = c.call_index
   and not exists (select from items w where w.kind = 'state' and w.run_id = r.run_id and w.step = r.step and w.call_index = r.call_index and w.seq > r.seq))`;
 
 /** The database holds only what NewItem allowed in, so kind and body fit each other. */

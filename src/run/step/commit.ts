@@ -3,7 +3,7 @@ import type { Item, ItemOf, NewItem } from "../../protocol/threads/items.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { RunSignal } from "../contract/runtime.ts";
 import { deliveriesOf } from "../lifecycle/webhook-signals.ts";
-import type { AppendExtras, Delivery, RunEnd } from "../log/append.ts";
+import type { AppendExtras, AppendResult, Delivery, RunEnd } from "../log/append.ts";
 import { appendThroughOutage } from "../log/patiently.ts";
 import { callKey } from "../log/fold.ts";
 import { itemColumns, type ItemRow, toItem } from "../log/rows.ts";
@@ -18,8 +18,7 @@ export async function commit(work: RunWork, given: readonly NewItem[], extras: A
   const items = outage ? [overcome(outage), ...given] : given;
   const deliveries = extras.end ? endSignals(work, extras.end) : [];
   const { runtime, owner, signal } = work;
-  const reservesNext =
-    Object.keys(extras).every((extra) => extra === "ledger") && isLastResult(work, given) ? newId() : undefined;
+  const reservesNext = Object.keys(extras).every((extra) => extra === "ledger") ? nextStep(work, given) : undefined;
   const appended = await appendThroughOutage(runtime.database.query, owner, {
     items,
     extras: {
@@ -34,10 +33,20 @@ export async function commit(work: RunWork, given: readonly NewItem[], extras: A
   if (work.isSuspect) await work.progressed?.();
   work.isSuspect = false;
   work.pending = appended.pending;
-  if (reservesNext && appended.reservedAt !== undefined)
-    work.ahead = { reservation: reservesNext, steered: appended.reservedAt };
-  addCommitted(work, appended.items);
+  if (appended.callsCounted) work.countedCallsOf = extras.countsCalls!.step;
+  addAppended(work, appended, reservesNext);
   if (extras.end) work.left = "ended";
+}
+
+/** Adds what was committed to the work: its items, and the step that was to be reserved with them. */
+export function addAppended(
+  work: RunWork,
+  { items, reservedAt }: AppendResult,
+  reservesNext: string | undefined,
+): void {
+  if (reservesNext !== undefined && reservedAt !== undefined)
+    work.ahead = { reservation: reservesNext, steered: reservedAt };
+  addCommitted(work, items);
 }
 
 /** Adds committed items to the work, and publishes them to followers. */
@@ -112,12 +121,13 @@ export function endSignals(work: RunWork, { status, error }: RunEnd): readonly D
 }
 
 /**
- * With these every call has its result, so a model is asked next, mostly at once. Before that a call may take long, and what people say or
- * allow meanwhile counts for the step behind it.
+ * A name for the step to reserve with these items. With them every call has its result, so a model is asked next, mostly at once. Before that
+ * a call may take long, and what people say or allow meanwhile counts for the step behind it.
  */
-function isLastResult(work: RunWork, given: readonly NewItem[]): boolean {
+export function nextStep(work: RunWork, given: readonly NewItem[]): string | undefined {
   const results = new Set(given.flatMap(({ kind, step, index }) => (kind === "result" ? `${step}.${index}` : [])));
-  return results.size > 0 && !work.ahead && foldIn(work).openCalls.every((call) => results.has(callKey(call)));
+  const isLast = results.size > 0 && !work.ahead && foldIn(work).openCalls.every((call) => results.has(callKey(call)));
+  return isLast ? newId() : undefined;
 }
 
 function isAnswer(item: NewItem): boolean {

@@ -78,7 +78,7 @@ export async function runStep(work: RunWork, key: string, options: StepOptions =
     ...(seen === undefined ? {} : { seen }),
   });
   const items = [...notices, ...said];
-  if (!isLast) return commit(work, items, extras);
+  if (!isLast) return commit(work, items, { ...extras, ...countableCalls(work, key, said) });
   // In a room an empty answer is a pass; a delegating run is told what was done instead.
   const mayBeSilent = options.voice !== undefined || !work.isRoot;
   const isFiltered = answer.finish === "filter";
@@ -89,6 +89,19 @@ export async function runStep(work: RunWork, key: string, options: StepOptions =
   await commit(work, items, extras);
   if (isFiltered) throw contentFiltered(answer);
   if (isAgain) await say(work, `${key}:end`, emptyAnswerNotice(answer, work.items), { final: true, as: agent });
+}
+
+/** The calls of an answer, if it is known that each is made by the server and counts. */
+function countableCalls(work: RunWork, step: string, said: readonly NewItem[]): Pick<AppendExtras, "countsCalls"> {
+  const calls = said.filter((item) => item.kind === "call");
+  const areCertain = calls.every(({ body }) => {
+    const tool = body.target === "server" ? work.runtime.tools.get(body.name) : undefined;
+    // The same call again may not count.
+    return tool && !tool.sameIntent;
+  });
+  // A child run has limits of its own, which come first.
+  const isCertain = calls.length > 0 && areCertain && work.isRoot;
+  return isCertain ? { countsCalls: { step, calls: calls.length } } : {};
 }
 
 /** A message without a model, unless as the answer it must be brought into a format. */

@@ -56,6 +56,8 @@ export type RunWork = WorkOptions & {
   current: { readonly key: string; readonly answer: ModelAnswer; readonly reserved: ReservedStep } | undefined;
   /** A step that is reserved already, and how many messages had been said while the run worked. */
   ahead: { readonly reservation: string; readonly steered: number } | undefined;
+  /** The step whose calls were taken from the limits with its answer. */
+  countedCallsOf: string | undefined;
   /** The model name that was looked up last. */
   asked: string | undefined;
   /** Computed from the items on demand, and cleared when they change. */
@@ -79,6 +81,7 @@ export function createWork(options: WorkOptions, history: readonly Item[]): RunW
     isSuspect: takeovers > 0,
     current: undefined,
     ahead: options.taken.ahead,
+    countedCallsOf: undefined,
     asked: undefined,
     fold: undefined,
     basis: undefined,

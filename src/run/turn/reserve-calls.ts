@@ -16,6 +16,8 @@ export async function reserveCalls(
 ): Promise<readonly CallPlan[]> {
   const { query } = work.runtime.database;
   const callsOf = [...new Set(plans.map(({ call }) => call.step))].join();
+  // All are counted with the answer, but no writes.
+  if (work.countedCallsOf === callsOf && !plans.some(isWrite)) return plans;
   for (let fitting = plans; ;) {
     try {
       const writes = fitting.filter(isWrite).length;
@@ -24,7 +26,7 @@ export async function reserveCalls(
     } catch (error) {
       const limit = limitOf(error);
       if (limit !== "writes" && limit !== "tool_calls") throw error;
-      const left = await roomLeft(query, work.owner);
+      const left = await roomLeft(query, work.owner, callsOf);
       if ((limit === "writes" ? left.writes : left.calls) <= 0) throw error;
       const kept = fits(fitting, left, isCounted);
       const rest = fitting.filter((plan) => !kept.includes(plan));

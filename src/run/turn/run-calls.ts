@@ -20,7 +20,7 @@ import { reserveCalls } from "./reserve-calls.ts";
 import { earlierDuplicate, duplicateResult } from "./same-intent.ts";
 import { readFromOutside } from "./untrusted.ts";
 import { foldIn, type RunWork } from "../step/work.ts";
-import { commit, addCommitted } from "../step/commit.ts";
+import { addAppended, commit, nextStep } from "../step/commit.ts";
 import { wait, waitForChildren } from "./wait.ts";
 
 /** How often a write that times out is called. */
@@ -186,15 +186,19 @@ async function doWrite(work: RunWork, plan: CallPlan): Promise<void> {
 async function writeLocally(work: RunWork, { call, tool, input }: RunnableCall): Promise<void> {
   const { database } = work.runtime;
   const key = newId();
+  let reservesNext: string | undefined;
   const appended = await database.transaction(async (query) => {
     const result = await executeTool(tool, input, { ...contextOf(work, call, { key, query }), step: noStep });
     if (result.ask) return result.ask;
     const entry = { userId: work.taken.caller.userId, tool: tool.name, key, argumentsHash: hashOfCall(call) };
-    return append(query, work.owner, [resultItem(call, result)], {
+    const items = [resultItem(call, result)];
+    reservesNext = nextStep(work, items);
+    return append(query, work.owner, items, {
       ledger: { step: call.step!, index: call.index!, status: result.isError ? "failed" : "done", result, entry },
+      ...(reservesNext && { reservesNext }),
     });
   });
-  if ("items" in appended) addCommitted(work, appended.items);
+  if ("items" in appended) addAppended(work, appended, reservesNext);
   else await requestApproval(work, call, appended, false);
 }
 

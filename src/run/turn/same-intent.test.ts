@@ -35,8 +35,12 @@ anyRunDatabase((suite) => {
     const results = events.flatMap((event) => (event.type === "call-end" ? [event.item.body] : []));
     const last = events.at(-1)!;
     const rows = await suite.database().query("select 1 from ledger where run_id = $1", [started.runId]);
+    const [budget] = await suite
+      .database()
+      .query<{ calls: number }>("select calls from budgets where root_run = $1", [started.runId]);
     return {
       made,
+      counted: budget!.calls,
       results,
       end: last.type === "run-end" ? (last.error?.code ?? last.status) : last.type,
       rows: rows.length,
@@ -52,6 +56,7 @@ anyRunDatabase((suite) => {
       [make({ what: "cup" })],
       "end",
     ];
+    assert.equal((await run(script, { repeatedCall: 1 })).counted, 1);
     const { made, results, end, rows } = await run(script, { writes: 1, toolCalls: 1, repeatedCall: 1 });
     assert.deepEqual([made, end, rows], [["cup"], "done", 1]);
     assert.equal(results.length, 4);

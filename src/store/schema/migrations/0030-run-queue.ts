@@ -135,6 +135,30 @@ export const runQueue: Migration = {
       raise exception 'the Idempotency-Key names another run' using errcode = 'CQ006';
     end $$;
 
+    -- In the words of the index, or the end of a run reads the results of all runs.
+    create or replace function runs_refuse_open_calls() returns trigger language plpgsql as $$
+    begin
+      if exists (
+        select from items c
+        where c.kind = 'call' and coalesce(c.run_id, c.thread_id) = new.id
+          and not exists (
+            select from items r
+            where r.kind = 'result' and coalesce(r.run_id, r.thread_id) = new.id and r.step = c.step and r.call_index = c.call_index
+          )
+      ) or exists (
+        select from items w
+        where w.kind = 'state' and w.call_index is not null and w.run_id = new.id
+          and not exists (
+            select from items r
+            where r.kind = 'result' and coalesce(r.run_id, r.thread_id) = new.id and r.step = w.step and r.call_index = w.call_index
+              and r.seq > w.seq
+          )
+      ) then
+        raise exception 'run % can not end with open calls', new.id using errcode = 'CQ004';
+      end if;
+      return null;
+    end $$;
+
     -- Every run and every message calls these two. A function of plain SQL with a query in it is planned again in each statement.
     create or replace function permissions_of(whose uuid, standing text) returns jsonb language plpgsql stable as $$
     begin
