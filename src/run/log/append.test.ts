@@ -15,6 +15,11 @@ const call = (step: string, index: number): NewItem => ({
   body: { name: "t", arguments: "{}", target: "server" },
 });
 
+const resultOf = (step: string, index: number): NewItem => ({
+  ...{ id: newId(), kind: "result", step, index },
+  body: { content: "ok" },
+});
+
 /** How far two times lie apart. */
 const msBetween = (one: unknown, other: unknown) => Date.parse(String(one)) - Date.parse(String(other));
 const isNear = (ms: number, expected: number) => Math.abs(ms - expected) < 10_000;
@@ -323,6 +328,34 @@ eachDatabase((databases) => {
     const both = await after(run, [call("g", 0)], { settles, countsCalls: { step: "g", calls: 1 } });
     assert.deepEqual([both.budget["calls"], both.budget["tokens"], both.appended.callsCounted], [13, 930, true]);
   });
+
+  if (databases.kind === "postgres")
+    test("append: the end of a run reads its own calls and results, though it was planned when there were few", async () => {
+      // Of its own, so that nobody has counted its rows yet.
+      const young = await databases.open();
+      const userId = await insertUser(young);
+      const [first, ...runs] = await Promise.all(Array.from({ length: 8 }, () => insertRun(young, { userId })));
+      await young.transaction(async (query) => {
+        const rowsRead = async () =>
+          (
+            await query<{ rows: number }>(
+              "select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as rows from pg_stat_xact_user_tables where relname = 'items'",
+            )
+          )[0]!.rows;
+        for (const ending of runs) await append(query, ending, [], { end: { status: "done" } });
+        await query(
+          `insert into items (thread_id, seq, id, user_id, run_id, kind, step, call_index, body)
+           select $1, 100 + 2 * n + k, gen_random_uuid(), $2, $3, (array['call', 'result'])[k], n::text, 0, '{"name": "t", "arguments": "{}"}'
+           from generate_series(1, 2000) n, generate_series(1, 2) k`,
+          [runs[0]!.threadId, userId, runs[0]!.runId],
+        );
+        await append(query, first!, [call("1", 0), resultOf("1", 0)]);
+        const before = await rowsRead();
+        await append(query, first!, [], { end: { status: "done" } });
+        assert.ok((await rowsRead()) - before < 20);
+      });
+      await young.close();
+    });
 
   test("append: what a step came to is put in the place of what its account had reserved", async () => {
     for (const items of [[], [notice("step")]]) {
