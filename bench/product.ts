@@ -20,6 +20,8 @@ export type ProductOptions = {
   readonly agentTools?: readonly string[];
   /** Further files of the folder it starts in. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Processes that serve, on PostgreSQL; absent: one. */
+  readonly workers?: number;
   /** What the nodes on one database share. */
   readonly secret?: string;
   /** Tokens of context that the models are said to have. */
@@ -84,7 +86,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const port = await freePort();
   const began = performance.now();
   const child = await startChild("../src/cli.ts", {
-    args: ["serve"],
+    args: ["serve", ...(options.workers === undefined ? [] : ["--workers", String(options.workers)])],
     execArgv: ["--import", new URL("probe.ts", import.meta.url).href, ...profiling()],
     cwd: folder,
     env: {

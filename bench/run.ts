@@ -25,6 +25,7 @@ import { peersPart } from "./parts/peers.ts";
 import { retrieval } from "./parts/retrieval.ts";
 import { sandbox } from "./parts/sandbox.ts";
 import { start } from "./parts/start.ts";
+import { workers } from "./parts/workers.ts";
 import { writePath } from "./parts/write-path.ts";
 import type { Bench, Part } from "./part.ts";
 import { judge, table, type Row } from "./rows.ts";
@@ -36,6 +37,7 @@ const parts: readonly Part[] = [
   writePath,
   idle,
   nodes,
+  workers,
   deltas,
   followers,
   growth,

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pauseAfter } from "../src/cli/workers.ts";
 import { temporaryFolder } from "./pglite.ts";
 
-const cli = join(import.meta.dirname, "../src/cli.ts");
+const src = join(import.meta.dirname, "../src");
+const cli = join(src, "cli.ts");
 
 /** What `colloquy serve` says when it does not start, and how it ends. */
 function refusal(
@@ -52,5 +54,21 @@ test("workers: one that dies is replaced at once, and each time it dies again la
   assert.deepEqual(
     [1, 2, 3, 4, 5, 6, 7, 8, 100].map(pauseAfter),
     [0, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000],
+  );
+});
+
+test("workers: what listens beside the server itself is no other worker's", () => {
+  // Among workers Node.js shares what listens: connections would come to another process, and port 0 would be another one in each.
+  const sources = globSync("**/*.ts", { cwd: src }).filter(
+    (file) => !/\.test\.ts$/.test(file) && file !== "http/server/listen.ts",
+  );
+  const listening = sources.flatMap((file) => {
+    const text = readFileSync(join(src, file), "utf8");
+    return /\bcreateServer\(/.test(text) ? [...text.matchAll(/\.listen\(.*/g)].map(([call]) => ({ file, call })) : [];
+  });
+  assert(listening.length >= 4, `${listening.length} found`);
+  assert.deepEqual(
+    listening.filter(({ call }) => !call.includes("exclusive: true")),
+    [],
   );
 });

@@ -103,7 +103,7 @@ async function listen() {
     count += 1;
     socket.destroy();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen({ port: 0, host: "127.0.0.1", exclusive: true }, resolve));
   const address = server.address();
   const port = typeof address === "object" && address ? address.port : 0;
   return { port, count: () => count, close: () => server.close() };

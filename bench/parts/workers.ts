@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { startPostgres } from "../../test/postgres.ts";
+import { inRounds, withOwned, type Bench, type Part, type Server } from "../part.ts";
+import { meteredSettings, startPostgresMeter, type PostgresMeter } from "../postgres-meter.ts";
+import { useOfTree } from "../process-tree.ts";
+import { startProduct } from "../product.ts";
+import { askAgent, askModel } from "../requests.ts";
+import type { Row } from "../rows.ts";
+import type { Script } from "../script.ts";
+import type { LoadInput, LoadResult } from "../sse-load.ts";
+
+const burst: Script = { rounds: 0, parallel: 1, tokens: 200, delay: 0 };
+const paced: Script = { rounds: 0, parallel: 1, tokens: 50, delay: 20 };
+const warmRounds = 2;
+
+type Kind = { readonly name: string; readonly ask: typeof askModel; readonly script: Script; readonly streams: number };
+const kinds: readonly Kind[] = [
+  { name: "a model asked, 200 tokens in a burst, 64 streams", ask: askModel, script: burst, streams: 64 },
+  { name: "a model asked, 50 tokens at 20 ms, 512 streams", ask: askModel, script: paced, streams: 512 },
+  { name: "a durable run, 200 tokens in a burst, 32 streams", ask: askAgent, script: burst, streams: 32 },
+];
+
+type Subject = { readonly server: Server; readonly meter: PostgresMeter; readonly pid: number };
+type Cost = { readonly serverMs: number; readonly postgresMs: number };
+
+async function costPerStream(bench: Bench, subject: Subject, { ask, script, streams }: Kind): Promise<Cost> {
+  const { server, meter, pid } = subject;
+  const use = async () => ({ server: useOfTree(pid, "serve").cpuMs, postgres: (await meter.read()).cpuMs });
+  const before = await use();
+  const input: LoadInput = {
+    ...ask(server, script),
+    streams: bench.quick ? 8 : streams,
+    milliseconds: bench.quick ? 100 : 1500,
+  };
+  const { done } = await bench.load.call<LoadResult>("load", input);
+  // What is written in batches behind the answers.
+  await sleep(400);
+  const after = await use();
+  return { serverMs: (after.server - before.server) / done, postgresMs: (after.postgres - before.postgres) / done };
+}
+
+/** One worker and two of a server on PostgreSQL, under the same load: all of the server's processes together. */
+export const workers: Part = {
+  name: "workers",
+  run: (bench) =>
+    withOwned(async (own) => {
+      const start = async (count: number): Promise<Subject> => {
+        const postgres = own(await startPostgres({ fsync: true, settings: meteredSettings }));
+        const meter = own(await startPostgresMeter(postgres.url));
+        const server = own(
+          await startProduct({
+            modelUrl: bench.modelUrl,
+            scripts: [burst, paced],
+            databaseUrl: await postgres.createDatabase(),
+            // All of the load at once on one worker, as on two.
+            config: { concurrency: { perUser: 256, perNode: 256 } },
+            workers: count,
+          }),
+        );
+        return { server, meter, pid: server.child.pid };
+      };
+      const subjects = { one: await start(1), two: await start(2) };
+      const names = ["one", "two"] as const;
+      // Until the other worker serves too, and code is compiled.
+      await sleep(bench.quick ? 0 : 8000);
+      const rows: Row[] = [];
+      for (const kind of kinds) {
+        bench.log(`workers: ${kind.name}`);
+        for (let round = 0; round < (bench.quick ? 0 : warmRounds); round++)
+          for (const name of names) await costPerStream(bench, subjects[name], kind);
+        const costs = await inRounds(bench.rounds, names, (name) => costPerStream(bench, subjects[name], kind));
+        const of = (name: keyof typeof subjects, key: keyof Cost) => costs[name].map((cost) => cost[key]);
+        const two = `${kind.name}, 2 workers, against one`;
+        rows.push({
+          part: "workers",
+          name: `server's CPU per stream: ${two}`,
+          unit: "ms",
+          values: of("two", "serverMs"),
+          reference: of("one", "serverMs"),
+          bar: { kind: "ratio", max: 1.1 },
+        });
+        if (kind.ask === askAgent)
+          rows.push({
+            part: "workers",
+            name: `PostgreSQL's CPU: ${two}`,
+            unit: "ms",
+            values: of("two", "postgresMs"),
+            reference: of("one", "postgresMs"),
+          });
+      }
+      return rows;
+    }),
+};

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { skipDatabase } from "./left-out.ts";
+import { isAlive, type OneConnection, serveWorkers, until } from "./serve-workers.ts";
+
+const skip = skipDatabase("postgres");
+
+async function startRun(connection: OneConnection): Promise<{ readonly threadId: string; readonly id: string }> {
+  const thread = await connection.ask("POST", "/api/threads", {});
+  const { id: threadId } = JSON.parse(thread.body) as { id: string };
+  const body = { agent: "assistant", message: { content: "hi" } };
+  const run = await connection.ask("POST", `/api/threads/${threadId}/runs`, body);
+  assert.equal(run.status, 202, run.body);
+  return { threadId, id: (JSON.parse(run.body) as { id: string }).id };
+}
+
+/** All events of a run, to its end. */
+async function follow(connection: OneConnection, id: string): Promise<string> {
+  return (await connection.ask("GET", `/api/runs/${id}/events`, undefined, { accept: "text/event-stream" })).body;
+}
+
+test(
+  "workers: several are one server, which is told once, and all stop well at one signal",
+  { skip },
+  async (context) => {
+    const server = await serveWorkers({ count: 2, after: (end) => context.after(end) });
+    const [first, second] = await server.served(2);
+    assert.notEqual(first!.node, second!.node);
+    for (const [one, other] of [
+      [first!, second!],
+      [second!, first!],
+    ] as const) {
+      const { id } = await startRun(await server.connect(one.node));
+      const told = await follow(await server.connect(other.node), id);
+      assert.match(told, /hello/);
+      assert.match(told, /run-end/);
+    }
+    await server.end("SIGTERM");
+    assert.deepEqual(await server.gone, [0, null]);
+    assert.equal(server.output().match(/listening +http/g)?.length, 1);
+    assert.equal(server.output().match(/"msg":"stopping: /g)?.length, 2);
+    assert.deepEqual(
+      [first, second].filter((worker) => isAlive(worker!.pid)),
+      [],
+    );
+    await assert.rejects(fetch(`${server.url}/livez`));
+  },
+);
+
+test("workers: a killed one is replaced, and another finishes its run", { skip }, async (context) => {
+  const server = await serveWorkers({ count: 2, hangs: true, after: (end) => context.after(end) });
+  const [first, second] = await server.served(2);
+  const { id } = await startRun(await server.connect(first!.node));
+  await until(() => server.modelRequests() === 1, server.output);
+  process.kill(first!.pid, "SIGKILL");
+  assert.match(await follow(await server.connect(second!.node), id), /hello/);
+  const { body } = await (await server.connect(second!.node)).ask("GET", `/api/runs/${id}`);
+  const run = JSON.parse(body) as { status: string };
+  assert.equal(run.status, "done");
+  assert.equal(server.modelRequests(), 2);
+  const workers = await server.served(3);
+  assert.deepEqual(
+    workers.map(({ worker }) => worker),
+    [1, 2, 3],
+  );
+  assert.match(server.output(), /was ended by SIGKILL; another one begins now/);
+  await server.connect(workers[2]!.node);
+
+  // One that is asked to stop is replaced too, though it ends well.
+  process.kill(second!.pid, "SIGTERM");
+  const [, , , last] = await server.served(4);
+  await until(() => !isAlive(second!.pid), server.output);
+  await server.connect(last!.node);
+});
+
+test("workers: when the process that watches over them is killed, nothing is left", { skip }, async (context) => {
+  const server = await serveWorkers({ count: 2, hangs: true, after: (end) => context.after(end) });
+  const workers = await server.served(2);
+  const { id } = await startRun(await server.connect(workers[0]!.node));
+  await until(() => server.modelRequests() === 1, server.output);
+  process.kill(server.pid, "SIGKILL");
+  await until(() => !workers.some(({ pid }) => isAlive(pid)), server.output);
+  await assert.rejects(fetch(`${server.url}/livez`));
+  // Handed over, and not found dead after a while.
+  assert.match(server.output(), /"signal":"disconnect"/);
+  assert.ok(id);
+});
