@@ -10,6 +10,8 @@ export type UsageQuery = {
   /** An account's id. */
   readonly user?: string;
   readonly model?: string;
+  /** At most so many: those with the most requests, or the first times. */
+  readonly limit?: number;
 };
 
 export function readMe(server: ServerAccess, signal?: AbortSignal): Promise<MeView> {

@@ -14,6 +14,7 @@ import { Waiting } from "../parts/waiting.tsx";
 const texts = adminWords.usage;
 const groupings = ["model", "agent", "user", "time"] as const;
 type UsageGrouping = (typeof groupings)[number];
+const mostUsers = 100;
 
 /** What models were used: today against the usual, over time, and by whom and for what. */
 export function Usage() {
@@ -105,7 +106,10 @@ function OverTime({ days, by, of }: { readonly days: DaySpan; readonly by: Usage
   const series = useLoaded(whose, (signal) => overview.usage({ by: step, ...since }, signal));
   const grouped = useLoaded(`${whose} ${by}`, async (signal) => ({
     by,
-    rows: await overview.usage({ by: by === "time" ? step : by, ...since }, signal),
+    rows: await overview.usage(
+      { by: by === "time" ? step : by, ...since, ...(by === "user" && { limit: mostUsers }) },
+      signal,
+    ),
   }));
   return (
     <>
@@ -152,11 +156,12 @@ function Charts({ rows, times }: { readonly rows: readonly UsageView[]; readonly
 function Grouped({ rows, by }: { readonly rows: readonly UsageView[]; readonly by: UsageGrouping }) {
   if (rows.length === 0) return <p className="text-muted">{texts.nothing}</p>;
   const { requests, errors, tokens, cost: spent, runs, first, whole } = texts;
+  const isCut = by === "user" && rows.length === mostUsers;
   return (
     <Table
       name={texts.table}
       head={[
-        texts.groupings[by],
+        isCut ? texts.busiest(mostUsers) : texts.groupings[by],
         requests,
         errors,
         tokens,

@@ -30,6 +30,7 @@ export const de: typeof en = {
     spans: { "1": "24 Stunden", "7": "7 Tage", "30": "30 Tage", "90": "90 Tage" },
     by: "Nach",
     groupings: { model: "Modell", agent: "Agent", user: "Person", time: "Zeit (UTC)" },
+    busiest: (count) => `Person (${count} mit den meisten Anfragen)`,
     requests: "Anfragen",
     tokens: "Tokens",
     cost: "Kosten",

@@ -29,6 +29,7 @@ export const en = {
     spans: { "1": "24 hours", "7": "7 days", "30": "30 days", "90": "90 days" },
     by: "Group by",
     groupings: { model: "Model", agent: "Agent", user: "Person", time: "Time (UTC)" },
+    busiest: (count: number) => `Person (${count} with most requests)`,
     requests: "Requests",
     tokens: "Tokens",
     cost: "Cost",

@@ -1,7 +1,7 @@
 /** From so many chunks on, the words of a question that many of them have are not looked up in all. */
 export const fewestForSample = 5000;
 /** Chunks in which it is seen how frequent words are: so many places spread over a collection, and so many chunks at each. */
-const [places, chunksAtPlace] = [100, 10];
+const [places, chunksAtPlace] = [100, 5];
 /** A word is rare that so many chunks have at most, or this share of all; half as many again may be brought by such words together. */
 const [rareChunks, rareShare] = [5000, 0.02];
 

@@ -10,9 +10,14 @@ export type UsageFilter = {
   readonly userId?: string | undefined;
   /** Only of this model, by its id. */
   readonly model?: string | undefined;
+  /** As many as there are, up to 1,000, when absent. */
+  readonly limit?: number | undefined;
 };
 
-const most = 1000;
+/** Whose use is read: of this account alone, or of these; absent: of all. */
+type Whose = { readonly userId?: string | undefined; readonly users?: readonly string[] };
+
+export const mostUsages = 1000;
 const keys: Readonly<Record<UsageGroup, string>> = {
   user: "coalesce(u.name, '')",
   model: "c.model",
@@ -29,9 +34,15 @@ export async function readUsage(query: Query, filter: UsageFilter): Promise<read
   const rolled = await rolledTo(query);
   const parts = rolled && partsOf(filter, rolled);
   if (!parts) return readFromLog(query, filter);
-  const totals = [...(await readRollups(query, filter, parts)), ...(await readRest(query, filter, parts.rest))];
+  const isByUser = filter.by === "user" && filter.userId === undefined;
+  const asked = isByUser ? { ...filter, users: await busiest(query, filter, parts) } : filter;
+  const totals = [...(await readRollups(query, asked, parts)), ...(await readRest(query, asked, parts.rest))];
   const usages = [...mergedByKey(totals)].map(([key, found]) => usageOf(key, found, filter.by));
-  return usages.sort(filter.by === "day" || filter.by === "hour" ? byKey : byRequests).slice(0, most);
+  return usages.sort(filter.by === "day" || filter.by === "hour" ? byKey : byRequests).slice(0, limitOf(filter));
+}
+
+function limitOf({ limit = mostUsages }: UsageFilter): number {
+  return Math.min(limit, mostUsages);
 }
 
 function byKey(a: UsageView, b: UsageView): number {
@@ -43,7 +54,8 @@ function byRequests(a: UsageView, b: UsageView): number {
 }
 
 /** Not rounded, so for a time of which nothing is counted yet. */
-function readFromLog(query: Query, { from, to, by, userId, model }: UsageFilter): Promise<readonly UsageView[]> {
+function readFromLog(query: Query, filter: UsageFilter): Promise<readonly UsageView[]> {
+  const { from, to, by, userId, model } = filter;
   const key = keys[by];
   return query<UsageView>(
     `select ${key} as key, count(*)::integer as requests, count(*) filter (where ${isFault("c.error")})::integer as errors,
@@ -57,8 +69,8 @@ function readFromLog(query: Query, { from, to, by, userId, model }: UsageFilter)
        ${by === "agent" ? "left join runs r on r.id = c.run_id" : ""}
      where c.started_at >= $1 and c.started_at < $2 and ($3::uuid is null or c.user_id = $3)
        and ($4::text is null or c.model = $4)
-     group by 1 order by ${by === "day" || by === "hour" ? "1" : "requests desc, 1"} limit ${most}`,
-    [from, to, userId ?? null, model ?? null],
+     group by 1 order by ${by === "day" || by === "hour" ? "1" : "requests desc, 1"} limit $5`,
+    [from, to, userId ?? null, model ?? null, limitOf(filter)],
   );
 }
 
@@ -67,15 +79,20 @@ type Span = readonly [from: number, to: number];
 /** Which days and hours are read as they were counted, and what is left, which the log tells. */
 type UsageParts = { readonly days: Span; readonly hours: readonly Span[]; readonly rest: readonly Span[] };
 
-/** Undefined: nothing of it was counted. Of one account, and by account, days alone are. */
-function partsOf({ from, to, by, userId }: UsageFilter, rolled: Date): UsageParts | undefined {
+/** Of all models and agents together there are fewer. */
+function isOfAll({ by, model }: UsageFilter): boolean {
+  return by !== "model" && by !== "agent" && model === undefined;
+}
+
+/** Undefined: nothing of it was counted. Of accounts by model or agent, days alone are. */
+function partsOf(filter: UsageFilter, rolled: Date): UsageParts | undefined {
+  const { from, to, by, userId } = filter;
   const [start, end, counted] = [from.getTime(), to.getTime(), rolled.getTime()];
-  const ofUsers = userId !== undefined || by === "user";
-  if (ofUsers && by === "hour") return undefined;
+  const hasHours = isOfAll(filter) || (userId === undefined && by !== "user");
   const days: Span = by === "hour" ? [start, start] : [-dayOf(-start), dayOf(Math.min(end, counted))];
   const hours: Span = [-hourOf(-start), hourOf(Math.min(end, counted))];
   const hasDays = days[0] < days[1];
-  if (ofUsers) return hasDays ? { days, hours: [], rest: besides([start, end], days) } : undefined;
+  if (!hasHours) return hasDays ? { days, hours: [], rest: besides([start, end], days) } : undefined;
   if (hours[0] >= hours[1]) return undefined;
   const rest = besides([start, end], hours);
   return hasDays ? { days, hours: besides(hours, days), rest } : { days: [start, start], hours: [hours], rest };
@@ -109,41 +126,62 @@ const rolledKeys: Readonly<Record<UsageGroup, string>> = {
 
 function readRollups(
   query: Query,
-  { by, userId, model }: UsageFilter,
+  asked: UsageFilter & Whose,
   { days, hours }: UsageParts,
 ): Promise<readonly UsageTotals[]> {
+  const { by, userId, model } = asked;
   const ofUser = userId !== undefined || by === "user";
   const columns = `${rolledKeys[by]} as key, requests, errors, input_tokens, output_tokens, cost, runs, model_runs, first_parts, totals`;
-  // Those of all models together are fewer.
-  const ofAll = by !== "model" && by !== "agent" && model === undefined;
   const rows = (span: string, times: string) =>
-    `select ${columns} from usage_rollups c ${by === "user" ? "left join users u on u.id = c.user_id" : ""} where span = '${span}' and of_user = ${ofUser} and of_all = ${ofAll} and ${times}
-       and ${isTheirs(userId)} and ($2::text is null or model = $2)`;
+    `select ${columns} from usage_rollups c ${by === "user" ? "left join users u on u.id = c.user_id" : ""} where span = '${span}' and of_user = ${ofUser} and of_all = ${isOfAll(asked)} and ${times}
+       and ${isTheirs(asked)} and ($2::text is null or model = $2)`;
   return query<UsageTotals>(
     `${rows("day", "starts_at >= $3 and starts_at < $4")} union all ${rows("hour", "(starts_at >= $5 and starts_at < $6 or starts_at >= $7 and starts_at < $8)")}`,
-    [userId ?? null, model ?? null, ...timesOf([days]), ...timesOf(hours, 2)],
+    [whose(asked), model ?? null, ...timesOf([days]), ...timesOf(hours, 2)],
   );
 }
 
-/** What the log has of the times that were not counted; two of them at most. */
-function readRest(
+/** Who has the most requests, without what is not summed up for it. Those of accounts that are gone are asked for with any. */
+async function busiest(
   query: Query,
-  { by, userId, model }: UsageFilter,
-  rest: readonly Span[],
-): Promise<readonly UsageTotals[]> {
+  filter: UsageFilter,
+  { days, hours, rest }: UsageParts,
+): Promise<readonly string[]> {
+  const rows = (span: string, times: string) =>
+    `select user_id, requests from usage_rollups where span = '${span}' and of_user and of_all = ${isOfAll(filter)} and ${times} and ($1::text is null or model = $1)`;
+  const found = await query<{ id: string }>(
+    `select user_id as id from (
+       ${rows("day", "starts_at >= $2 and starts_at < $3")}
+       union all ${rows("hour", "(starts_at >= $4 and starts_at < $5 or starts_at >= $6 and starts_at < $7)")}
+       union all select user_id, 1 from model_calls
+         where (started_at >= $8 and started_at < $9 or started_at >= $10 and started_at < $11) and ($1::text is null or model = $1)) used
+     where user_id is not null group by user_id order by sum(requests) desc, user_id limit $12`,
+    [filter.model ?? null, ...timesOf([days]), ...timesOf(hours, 2), ...timesOf(rest, 2), limitOf(filter)],
+  );
+  return found.map(({ id }) => id);
+}
+
+/** What the log has of the times that were not counted; two of them at most. */
+function readRest(query: Query, asked: UsageFilter & Whose, rest: readonly Span[]): Promise<readonly UsageTotals[]> {
+  const { by, model } = asked;
   const from = `${by === "user" ? "left join users u on u.id = c.user_id" : ""} ${by === "agent" ? "left join runs r on r.id = c.run_id" : ""}`;
   const where = `(c.started_at >= $3 and c.started_at < $4 or c.started_at >= $5 and c.started_at < $6)
-    and ${isTheirs(userId)} and ($2::text is null or c.model = $2)`;
+    and ${isTheirs(asked)} and ($2::text is null or c.model = $2)`;
   return query<UsageTotals>(callTotals({ key: keys[by], from, where }), [
-    userId ?? null,
+    whose(asked),
     model ?? null,
     ...timesOf(rest, 2),
   ]);
 }
 
-/** SQL condition in which `$1` is the account, if there is one: so that its index is used. */
-function isTheirs(userId: string | undefined): string {
-  return userId === undefined ? "$1::uuid is null" : "c.user_id = $1::uuid";
+/** SQL condition in which `$1` is the account, or those, if there are any: so that their index is used. */
+function isTheirs({ userId, users }: Whose): string {
+  if (userId !== undefined) return "c.user_id = $1::uuid";
+  return users ? "(c.user_id = any ($1::uuid[]) or c.user_id is null)" : "$1::uuid is null";
+}
+
+function whose({ userId, users }: Whose): string | readonly string[] | null {
+  return userId ?? users ?? null;
 }
 
 /** Two parameters for each; those that there are not are empty. */

@@ -12,6 +12,7 @@ import { InvalidInput } from "../../../protocol/base/errors.ts";
 import { budgetView, shownCost } from "../../shapes/budget-view.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
+import { mostUsages } from "../../../store/metering/usage.ts";
 import { listOf, pageQuery } from "../../shapes/schemas.ts";
 
 const dayMs = 24 * 60 * 60_000;
@@ -24,6 +25,13 @@ const usageQuery = z.object({
   by: z.enum(usageGroups).default("day"),
   from: z.iso.datetime({ offset: true }).optional().describe("Absent: 30 days before `to`"),
   to: z.iso.datetime({ offset: true }).optional().describe("Absent: now"),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(mostUsages)
+    .optional()
+    .describe("Those with the most requests, or the first times"),
 });
 
 export const allUsage = endpoint({
@@ -38,8 +46,8 @@ export const allUsage = endpoint({
     model: z.string().max(200).optional().describe("Only of this model"),
   }),
   answers: { 200: usageAnswer },
-  async handle({ query: { by, user, model, ...span }, services: { overview, spending } }) {
-    const data = (await overview.usage({ by, userId: user, model, ...spanOf(span) })).map(usageView);
+  async handle({ query: { by, user, model, limit, ...span }, services: { overview, spending } }) {
+    const data = (await overview.usage({ by, userId: user, model, limit, ...spanOf(span) })).map(usageView);
     const budgets = await (user === undefined ? spending?.list() : spending?.budgetsOf(user));
     return { data, budgets: (budgets ?? []).map(budgetView) };
   },
@@ -51,8 +59,8 @@ export const ownUsage = endpoint({
   summary: "Get your model usage over time",
   query: usageQuery.extend({ by: z.enum(["model", "agent", "day", "hour"]).default("day") }),
   answers: { 200: usageAnswer },
-  async handle({ query: { by, ...span }, caller, services: { overview, spending } }) {
-    const data = (await overview.usage({ by, userId: caller.userId, ...spanOf(span) })).map(usageView);
+  async handle({ query: { by, limit, ...span }, caller, services: { overview, spending } }) {
+    const data = (await overview.usage({ by, userId: caller.userId, limit, ...spanOf(span) })).map(usageView);
     return { data, budgets: ((await spending?.budgetsOf(caller.userId)) ?? []).map(budgetView) };
   },
 });

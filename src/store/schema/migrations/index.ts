@@ -2,6 +2,7 @@ import type { Migration } from "../migration.ts";
 import { runQueue } from "./0030-run-queue.ts";
 import { growth } from "./0031-growth.ts";
 import { retention } from "./0032-retention.ts";
+import { usageHours } from "./0033-usage-hours.ts";
 
 /** Every migration since the baseline, in order; the first is 0030. */
-export const migrations: readonly Migration[] = [runQueue, growth, retention];
+export const migrations: readonly Migration[] = [runQueue, growth, retention, usageHours];
