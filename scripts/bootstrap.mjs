@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { tooLittleMemory } from "./memory.mjs";
 import { ensurePackages } from "./packages.mjs";
+import { pageHashes } from "./page-hash.mjs";
 import { endedBy, Problem, runChild } from "./run-child.mjs";
 import { ensureSystem, offerForServer } from "./system.mjs";
 
@@ -76,6 +77,8 @@ const smallBuild = {
 /** A page that does not build is told, and the server goes on with the last one, or without. */
 async function buildPage() {
   if (!existsSync(join(root, "web"))) return;
+  const { wanted, built } = pageHashes(root);
+  if (built === wanted) return;
   const args = ["--max-semi-space-size=2", join(root, "scripts", "build-page.mjs")];
   const { code, signal } = await runChild(nodeToRunOn(), args, { env: { ...smallBuild, ...process.env } });
   if (code === 0) return;

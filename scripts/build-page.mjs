@@ -2,27 +2,17 @@
  * Builds the web page into `.cache/page` when what it is made of has changed. Beside each file that shrinks stand its compressed
  * forms. Prints nothing when there is nothing to do; exits with 1, and leaves the last page, when the sources do not build.
  */
-import { createHash } from "node:crypto";
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { isAlive } from "./lock.mjs";
+import { pageHashes } from "./page-hash.mjs";
 
 const root = dirname(import.meta.dirname);
 const target = join(root, ".cache", "page");
-const sources = globSync(["web/**/*", "src/client/**/*.ts", "src/protocol/**/*.ts", "package-lock.json"], {
-  cwd: root,
-  withFileTypes: true,
-})
-  .filter((entry) => entry.isFile() && !entry.name.includes(".test."))
-  .map((entry) => join(entry.parentPath, entry.name))
-  .sort();
+const { wanted, built } = pageHashes(root);
 
-const hash = createHash("sha256");
-for (const file of sources) hash.update(file.slice(root.length)).update(readFileSync(file));
-const wanted = hash.digest("hex");
-
-if (readText(join(target, "hash")) !== wanted) {
+if (built !== wanted) {
   process.stderr.write("colloquy: building the page, some seconds\n");
   try {
     await buildPage();
@@ -70,8 +60,4 @@ function compress(file) {
   if (bytes.length < 1024) return;
   writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
   writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
-}
-
-function readText(file) {
-  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
