@@ -10,7 +10,7 @@ import { definitionSql, keepDefinitionSql, named } from "../log/run-definitions.
 import type { RunOwner, RunEnd } from "../log/append.ts";
 import { releaseReservationsSql } from "../log/give-back.ts";
 import { insertItemsSql, itemsParameter, clearWaitSql } from "../log/rows.ts";
-import { toTakenRun, takeColumns, type TakenRow, insertTakeSql, userColumns } from "./take-run.ts";
+import { toTakenRun, takeColumns, type TakenRow, userColumns } from "./take-run.ts";
 import type { TakenRun } from "../contract/taken-run.ts";
 
 /** A run within another: its root's process works on it, in a hidden thread, within its root's limits. */
@@ -91,6 +91,15 @@ export async function findChild(query: Query, parent: RunOwner, call: string): P
     [parent.runId, call, parent.epoch],
   );
   return row && { id: row.id, threadId: row.thread_id, status: row.status, error: row.error };
+}
+
+/** The first take is kept, and the newest of the others. */
+const maxTakes = 32;
+
+/** SQL that records who took a run and when, as `claim_runs` does for roots; `over`: from a process that died. */
+function insertTakeSql(node: string): string {
+  return `takes = (case when jsonb_array_length(takes) < ${maxTakes} then takes else takes - 1 end)
+    || jsonb_build_array(jsonb_build_object('epoch', epoch + 1, 'node', ${node}::text, 'at', now(), 'over', not handed_over))`;
 }
 
 /**

@@ -40,6 +40,8 @@ eachDatabase((databases) => {
     assert.equal(await takeRun(database, { ...claimed, epoch: 3 }), undefined);
     assert.equal(await takeRun(database, { ...claimed, runId: newId() }), undefined);
     assert.deepEqual(await runRows(database), before);
+    await set("status = 'queued'");
+    assert.equal(await takeRun(database, claimed), undefined, "it was given back");
     for (const status of ["waiting", "done", "failed", "cancelled"]) {
       await set(`status = '${status}'`);
       assert.equal(await take(), undefined, status);
@@ -74,6 +76,15 @@ eachDatabase((databases) => {
       assert.deepEqual(rowIn(after, "budgets", runId), rowIn(before, "budgets", runId));
     }
   });
+
+  if (databases.kind === "postgres")
+    test("take: where somebody holds the row, nobody waits for it", async () => {
+      await database.transaction(async (query) => {
+        await query("select 1 from runs where id = $1 for update", [run.runId]);
+        const claimed = { runId: run.runId, epoch: 2, crashed: false, retried: false, lastNode: testNode };
+        await assert.rejects(takeRun(database, claimed), { code: "database_locked" });
+      });
+    });
 
   test("take: a run that was handed over was lost by nobody, and keeps when it began", async () => {
     await set("handed_over = true, started_at = '2026-01-02'");

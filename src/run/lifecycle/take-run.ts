@@ -14,15 +14,6 @@ export const userColumns = "users.disabled, users.role, permissions_of(users.id,
 export const takeColumns =
   "id, thread_id, user_id, root_run, epoch, caller, definition_hash, takeovers, cancel_asked, steered";
 
-/** The first take is kept, and the newest of the others. */
-const maxTakes = 32;
-
-/** SQL that records, in the taking statement itself, who took the run and when; `over`: from a process that died. */
-export function insertTakeSql(node: string): string {
-  return `takes = (case when jsonb_array_length(takes) < ${maxTakes} then takes else takes - 1 end)
-    || jsonb_build_array(jsonb_build_object('epoch', epoch + 1, 'node', ${node}::text, 'at', now(), 'over', not handed_over))`;
-}
-
 export type TakenRow = {
   id: string;
   thread_id: string;

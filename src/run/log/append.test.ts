@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, beforeEach, test } from "node:test";
 import { eachDatabase } from "../../../test/databases.ts";
-import { insertRun, insertUser, rowIn, type RunRows, runRows, type Rows } from "../../../test/run-rows.ts";
+import { assertHeld, insertRun, insertUser, rowIn, type RunRows, runRows, type Rows } from "../../../test/run-rows.ts";
 import { LostRun } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { NewItem } from "../../protocol/threads/items.ts";
@@ -256,6 +256,14 @@ eachDatabase((databases) => {
     assert.deepEqual([uncounted.budget["steps"], uncounted.budget["tokens"], uncounted.budget["cost"]], [8, 760, 8]);
   });
 
+  if (databases.kind === "postgres")
+    test("append: nobody takes the run before what is written of it is committed", async () => {
+      await database.transaction(async (query) => {
+        await append(query, run, [notice("held")]);
+        await assertHeld(database, run);
+      });
+    });
+
   test("append: the step that follows is reserved with results, where only the number of steps bounds it", async () => {
     const [next, more] = [newId(), newId()];
     const append = (reservesNext: string) => after(run, [notice("result")], { reservesNext });
@@ -264,8 +272,9 @@ eachDatabase((databases) => {
     assert.deepEqual([limited.appended.reservedAt, limited.budget["steps"]], [undefined, 10], "tokens are bounded");
     await database.query("update budgets set tokens_max = null where root_run = $1", [run.runId]);
     assert.equal((await append(newId())).appended.reservedAt, undefined, "so is the cost");
-    await database.query("update budgets set cost_max = null, steps_max = 11 where root_run = $1", [run.runId]);
-    const { appended, budget } = await append(next);
+    await database.query("update budgets set tokens_max = null, cost_max = null, steps_max = 11");
+    const { appended, budget, rows } = await append(next);
+    assert.equal(rowIn(rows, "budgets", other.runId)["steps"], 10);
     assert.deepEqual([appended.reservedAt, budget["steps"]], [3, 11]);
     const unsettled = budget["unsettled"] as Record<string, Record<string, unknown>>;
     assert.deepEqual(unsettled[run.runId]![next], { steps: 1, tokens: 0, cost: 0 });
