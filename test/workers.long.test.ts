@@ -85,3 +85,38 @@ test("workers: when the process that watches over them is killed, nothing is lef
   assert.match(server.output(), /"signal":"disconnect"/);
   assert.ok(id);
 });
+
+test(
+  "workers: what one forgets of a key, and what a client takes back at one, the other hears of",
+  { skip },
+  async (context) => {
+    const server = await serveWorkers({ count: 2, hangs: true, after: (end) => context.after(end) });
+    const [first, second] = await server.served(2);
+    const connection = await server.connect(first!.node);
+    const made = await connection.ask("POST", "/api/auth/keys", { label: "one", scopes: ["threads:read"] });
+    assert.equal(made.status, 201, made.body);
+    const { key, text } = JSON.parse(made.body) as { key: { id: string }; text: string };
+    const there = await server.connect(second!.node);
+    const tried = async () =>
+      (await there.ask("GET", "/api/threads", undefined, { authorization: `Bearer ${text}` })).status;
+    assert.equal(await tried(), 403);
+    await connection.ask("DELETE", `/api/auth/keys/${key.id}`);
+    const revoked = Date.now();
+    await until(async () => (await tried()) === 401, server.output);
+    // Without being told it would be remembered for 30 seconds.
+    assert(Date.now() - revoked < 25_000);
+
+    const headers = { accept: "application/json, text/event-stream", "mcp-session-id": "of-this-test" };
+    const params = { name: "ask_assistant", arguments: { message: "hi" } };
+    const call = connection.ask("POST", "/mcp", { jsonrpc: "2.0", id: 7, method: "tools/call", params }, headers);
+    await until(() => server.modelRequests() === 1, server.output);
+    const notice = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 7 } };
+    assert.equal((await there.ask("POST", "/mcp", notice, headers)).status, 202);
+    await call;
+    const { body } = await there.ask("GET", "/api/runs");
+    assert.deepEqual(
+      (JSON.parse(body) as { data: { status: string }[] }).data.map(({ status }) => status),
+      ["cancelled"],
+    );
+  },
+);

@@ -11,7 +11,7 @@ import type { LoadInput, LoadResult } from "../sse-load.ts";
 
 const burst: Script = { rounds: 0, parallel: 1, tokens: 200, delay: 0 };
 const paced: Script = { rounds: 0, parallel: 1, tokens: 50, delay: 20 };
-const warmRounds = 2;
+const warmRounds = 5;
 
 type Kind = { readonly name: string; readonly ask: typeof askModel; readonly script: Script; readonly streams: number };
 const kinds: readonly Kind[] = [
@@ -30,7 +30,7 @@ async function costPerStream(bench: Bench, subject: Subject, { ask, script, stre
   const input: LoadInput = {
     ...ask(server, script),
     streams: bench.quick ? 8 : streams,
-    milliseconds: bench.quick ? 100 : 1500,
+    milliseconds: bench.quick ? 100 : 2500,
   };
   const { done } = await bench.load.call<LoadResult>("load", input);
   // What is written in batches behind the answers.

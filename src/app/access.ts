@@ -7,6 +7,7 @@ import { callerOf } from "../protocol/base/callers.ts";
 import { askerScopes } from "../protocol/base/scopes.ts";
 import { createLocalLogins } from "../people/local-logins.ts";
 import { AccessDenied } from "../protocol/base/errors.ts";
+import type { NodeNotices } from "../protocol/base/node-notices.ts";
 import type { Log } from "../protocol/base/log.ts";
 import { createKeyFinder } from "../store/people/api-keys.ts";
 import type { Database } from "../store/driver/database.ts";
@@ -25,7 +26,7 @@ export type OpenAccess = {
   codeMaker(): Promise<(() => Promise<string>) | undefined>;
   /** Request counts of all nodes; undefined with a single process. */
   readonly counts?: SharedCounts | undefined;
-  /** Clears cached users and keys. */
+  /** Clears cached users and keys, on all nodes. */
   forget(): void;
   readonly services: Pick<Services, "access" | "users" | "fileLinks">;
   readonly close: () => Promise<void>;
@@ -35,9 +36,9 @@ export type OpenAccess = {
 export async function openAccess(
   config: Config,
   {
-    store: { database, secret, owner },
+    store: { database, secret, owner, notices },
     log,
-  }: { readonly store: Pick<Store, "database" | "secret" | "owner">; readonly log: Log },
+  }: { readonly store: Pick<Store, "database" | "secret" | "owner" | "notices">; readonly log: Log },
 ): Promise<OpenAccess> {
   const token = database.token ?? `ct_${randomBytes(32).toString("base64url")}`;
   const keys = createKeyFinder(database.query);
@@ -45,10 +46,7 @@ export async function openAccess(
   if (config.auth.mode === "local") {
     const guests = createLookupCache((id) => findUser(database.query, id));
     const owning = await localOwning(config, { database, secret, owner, guests, token, findByKey: keys.findByKey });
-    const forget = (): void => {
-      keys.forget();
-      guests.forget();
-    };
+    const forget = forgetEverywhere(notices, [keys.forget, guests.forget]);
     return {
       token,
       setupLink: async () => undefined,
@@ -67,12 +65,9 @@ export async function openAccess(
   }
   // What hashes passwords and signs tokens takes a tenth of a second to load, and only accounts need it.
   const { openAccounts } = await import("./accounts.ts");
-  const { accounts, setupToken, close } = openAccounts(config, { database, secret, log });
+  const { accounts, setupToken, close } = openAccounts(config, { database, secret, log, changed: () => forget() });
   const counts = config.auth.requestsPerMinute > 0 ? await shareCounts(database, log) : undefined;
-  const forget = (): void => {
-    keys.forget();
-    accounts.forget();
-  };
+  const forget = forgetEverywhere(notices, [keys.forget, accounts.forget]);
   return {
     token,
     async setupLink(url) {
@@ -92,6 +87,18 @@ export async function openAccess(
       await counts?.close();
       await close();
     },
+  };
+}
+
+const forgetSubject = "forget-people";
+
+/** What is remembered of people and keys is asked again after a change: here, and on the other nodes as soon as they hear of it. */
+function forgetEverywhere(notices: NodeNotices, memories: readonly (() => void)[]): () => void {
+  const forgetHere = () => memories.forEach((forget) => forget());
+  notices.hear(forgetSubject, forgetHere);
+  return () => {
+    forgetHere();
+    notices.tell(forgetSubject);
   };
 }
 

@@ -26,7 +26,18 @@ export type OpenAccounts = {
 /** Opens everything for `auth.mode: accounts`; local mode never loads this file. */
 export function openAccounts(
   { auth }: Config,
-  { database, secret, log }: { readonly database: Database; readonly secret: string; readonly log: Log },
+  {
+    database,
+    secret,
+    log,
+    changed,
+  }: {
+    readonly database: Database;
+    readonly secret: string;
+    readonly log: Log;
+    /** Called when what is remembered of people may be wrong. */
+    readonly changed: () => void;
+  },
 ): OpenAccounts {
   const { query } = database;
   const tokenLifeMs = auth.tokenHours * hourMs;
@@ -38,6 +49,7 @@ export function openAccounts(
     tokenLifeMs,
     passwords: createPasswords(),
     tokens,
+    changed,
     ...(oidc && { oidc }),
   });
 

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import { createApp } from "../http/app.ts";
 import { loadPage } from "../http/files/page-files.ts";
+import { createCancellations } from "../http/mcp/cancellations.ts";
 import { listen } from "../http/server/listen.ts";
 import type { Services } from "../http/server/services.ts";
 import type { Log } from "../protocol/base/log.ts";
@@ -15,10 +16,10 @@ export type OpenHttp = { readonly url: string; readonly close: () => Promise<voi
 
 type HttpDeps = {
   /** Those of all parts. */
-  readonly services: Omit<Services, "page" | "health" | "examine" | "server" | "log" | "version">;
+  readonly services: Omit<Services, "page" | "cancels" | "health" | "examine" | "server" | "log" | "version">;
   /** In the order in which doctor and health tell of them. */
   readonly parts: readonly Capability[];
-  readonly store: Pick<Store, "database">;
+  readonly store: Pick<Store, "database" | "notices">;
   readonly access: Pick<OpenAccess, "counts">;
   readonly address: Pick<ServerAddress, "set">;
   readonly log: Log;
@@ -36,6 +37,7 @@ export async function openHttp(config: Config, deps: HttpDeps): Promise<OpenHttp
     {
       ...services,
       page: loadPage(join(import.meta.dirname, "../../.cache/page")),
+      cancels: createCancellations(store.notices),
       health: async () => ({ version, ...healthOf(parts) }),
       examine: ({ all = false } = {}) => findingsOf(parts, { all }),
       server: { ...serverSettingsOf(config, access.counts), graceMs, quiet },

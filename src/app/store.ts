@@ -1,6 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import { InvalidInput } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
+import type { NodeNotices } from "../protocol/base/node-notices.ts";
 import type { HealthDetails } from "../http/server/services.ts";
 import type { Finding } from "../protocol/people/overview.ts";
 import type { Database } from "../store/driver/database.ts";
@@ -10,6 +11,7 @@ import { ensureSecret, type FileProof, proveFiles } from "../store/installation/
 import { closeDataFolder, chmodHint, fixedModesText } from "../store/installation/data-modes.ts";
 import { checkConnections } from "../store/installation/connection-room.ts";
 import { examineDatabase } from "../store/installation/examine-database.ts";
+import { openNodeNotices } from "../store/installation/node-notices.ts";
 import { preparedDatabase } from "../store/schema/prepared-database.ts";
 import { openDatabase, type DatabaseOptions } from "../store/driver/open.ts";
 import { ensureOwner } from "../store/people/users.ts";
@@ -29,6 +31,8 @@ export type Store = {
   readonly secret: Awaited<ReturnType<typeof ensureSecret>>;
   readonly fileProof: FileProof;
   readonly owner: Awaited<ReturnType<typeof ensureOwner>>;
+  /** To and from the other nodes. */
+  readonly notices: NodeNotices;
   readonly findings: (options: { readonly all: boolean }) => Promise<readonly Finding[]>;
   readonly health: () => HealthDetails;
   readonly close: () => Promise<void>;
@@ -74,9 +78,10 @@ export async function openStore(config: Config, { log, onStep, onFatal }: StoreO
   if (fileProof === "apart")
     log.warn({ data: config.data }, "this is not the data directory of the other nodes: no work with files here");
   const owner = await ensureOwner(database.query);
+  const notices = opening.add(await openNodeNotices(database, log));
   void database.failed?.then((error) => onFatal?.(error));
   return {
-    ...{ database, secret, fileProof, owner },
+    ...{ database, secret, fileProof, owner, notices },
     findings: (options) => examineDatabase(database.maintenance, { ...options, dataDirectory: config.data, fileProof }),
     health: () => ({ database: database.label, files: fileProof }),
     close: opening.done(),

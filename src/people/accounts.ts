@@ -79,6 +79,8 @@ export type AccountsOptions = {
   readonly passwords: Passwords;
   readonly tokens: Tokens;
   readonly oidc?: OidcLogin;
+  /** Called when logins have ended: what is remembered of them anywhere is to be forgotten, by `forget` here. */
+  readonly changed?: () => void;
 };
 
 export function createAccounts({ query, transaction }: Database, options: AccountsOptions): Accounts {
@@ -88,6 +90,8 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
     const user = content && (await findWebSession(query, content.sessionId));
     return user && { user, ...content };
   });
+
+  const { changed = memory.forget } = options;
 
   async function begin(user: User, { program }: Pick<LoginOrigin, "program">): Promise<AccountLogin> {
     const label = program.slice(0, 200);
@@ -163,7 +167,7 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
         await removeResets(within, user.id);
         await endWebSessions(within, user.id, sessionId);
       });
-      memory.forget();
+      changed();
     },
 
     async resetPassword({ token, password }, { address, signal }) {
@@ -177,17 +181,17 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
       });
       const { here, name: everywhere } = suspectsOf(name, address);
       await forgetFailures(query, [here, everywhere]);
-      memory.forget();
+      changed();
     },
 
     sessions: (userId) => listWebSessions(query, userId),
     async endSession(userId, sessionId) {
       await endWebSession(query, userId, sessionId);
-      memory.forget();
+      changed();
     },
     async endSessions(userId, except) {
       await endWebSessions(query, userId, except);
-      memory.forget();
+      changed();
     },
     tokenOf: (link) => linkToken(secret, link),
   };

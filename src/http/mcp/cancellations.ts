@@ -1,18 +1,19 @@
+import { createHash } from "node:crypto";
+import type { Cancellations } from "../server/services.ts";
+import type { NodeNotices } from "../../protocol/base/node-notices.ts";
+
 type RequestId = string | number;
 
-/**
- * In the older protocol a call is taken back by a request of its own, which names the call by its id; ids are the client's, so a
- * call is looked for where the client's session says. Only calls of this process are found.
- */
-export type Cancellations = {
-  /** Returns how to forget it. */
-  note(place: string, id: RequestId, cancel: () => void): () => void;
-  cancel(place: string, id: RequestId): void;
-};
+const subject = "mcp-cancel";
 
-export function createCancellations(): Cancellations {
+export function createCancellations(nodes?: NodeNotices): Cancellations {
   const calls = new Map<string, () => void>();
-  const keyOf = (place: string, id: RequestId) => JSON.stringify([place, id]);
+  // Of one length, and nothing that others could use who listen on the database.
+  const keyOf = (place: string, id: RequestId) =>
+    createHash("sha256")
+      .update(JSON.stringify([place, id]))
+      .digest("base64url");
+  nodes?.hear(subject, (key = "") => calls.get(key)?.());
   return {
     note(place, id, cancel) {
       const key = keyOf(place, id);
@@ -21,7 +22,12 @@ export function createCancellations(): Cancellations {
         if (calls.get(key) === cancel) calls.delete(key);
       };
     },
-    cancel: (place, id) => calls.get(keyOf(place, id))?.(),
+    cancel(place, id) {
+      const key = keyOf(place, id);
+      const cancel = calls.get(key);
+      if (cancel) cancel();
+      else nodes?.tell(subject, key);
+    },
   };
 }
 

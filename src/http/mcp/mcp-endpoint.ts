@@ -8,9 +8,9 @@ import type { Caller } from "../../protocol/base/callers.ts";
 import { type EndpointCall, type Endpoint, endpoint, type EndpointRoute } from "../server/endpoint.ts";
 import { eventSchema, eventStream } from "../shapes/event-schema.ts";
 import { isOwnOrigin } from "../server/origins.ts";
-import type { Services } from "../server/services.ts";
+import type { Cancellations, Services } from "../server/services.ts";
 import { type SseStream, whenClosed } from "../stream/sse.ts";
-import { createCancellations, type Cancellations, cancelledRequestId } from "./cancellations.ts";
+import { createCancellations, cancelledRequestId } from "./cancellations.ts";
 import { argumentsIn, createMcpServer, type McpCallContext } from "./mcp-server.ts";
 import type { McpSurface } from "./server-features.ts";
 
@@ -46,7 +46,7 @@ export const mcpBody = {
 
 /** The routes of one MCP server over Streamable HTTP, in both eras of the protocol, without a state that a request needs. */
 export function mcpRoutes({ path, surface, silenceMs, ...description }: McpEndpointOptions): EndpointRoute[] {
-  const cancels = createCancellations();
+  const ownCancels = createCancellations();
   const serving: Endpoint = endpoint({
     tag: "MCP",
     ...description,
@@ -59,7 +59,11 @@ export function mcpRoutes({ path, surface, silenceMs, ...description }: McpEndpo
     },
     failure: messageSchema,
     handle: (call) =>
-      serveMcp(call, { surface: () => surface(call), cancels, ...(silenceMs !== undefined && { silenceMs }) }),
+      serveMcp(call, {
+        surface: () => surface(call),
+        cancels: call.services.cancels ?? ownCancels,
+        ...(silenceMs !== undefined && { silenceMs }),
+      }),
   });
   // 405, in the protocol's own words: there are no sessions to follow or to end.
   const refusing: Endpoint = {

@@ -152,6 +152,16 @@ export type Spending = {
 /** Details of `GET /health?verbose` besides the status. */
 export type HealthDetails = Readonly<Record<string, unknown>>;
 
+/**
+ * In the older protocol a call is taken back by a request of its own, which names the call by its id; ids are the client's, so a
+ * call is looked for where the client's session says: in this process, else in those of the other nodes.
+ */
+export type Cancellations = {
+  /** Returns how to forget it. */
+  note(place: string, id: string | number, cancel: () => void): () => void;
+  cancel(place: string, id: string | number): void;
+};
+
 /** Conversations, the runs that work in them, and rooms. */
 type ConversationServices = {
   readonly runs: Runs;
@@ -162,6 +172,8 @@ type ConversationServices = {
   readonly rooms: Rooms;
   readonly presence: Presence;
   readonly shares: Shares;
+  /** Calls of MCP clients that can be taken back, on all nodes; absent: each server looks for its own in this process. */
+  readonly cancels?: Cancellations;
   /** The names of the webhooks that a run may ask for. */
   readonly hooks?: readonly string[];
   /** The task tools as their own MCP server calls them. */
