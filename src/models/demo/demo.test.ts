@@ -57,6 +57,7 @@ function round(name: string, input: object, content: string, isError = false): M
 test("a sentence becomes a call", async () => {
   const cases: Record<string, string> = {
     "add a task to buy milk": 'add_task {"title":"Buy milk"}',
+    "Add a task: buy milk.": 'add_task {"title":"Buy milk"}',
     "Please add “Call mom” to my tasks.": 'add_task {"title":"Call mom"}',
     "Neue Aufgabe: Milch kaufen": 'add_task {"title":"Milch kaufen"}',
     "Zeige meine Aufgaben": "list_tasks {}",

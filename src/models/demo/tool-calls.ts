@@ -6,13 +6,13 @@ export type PlannedCall = { readonly tool: string; readonly input: Input };
 
 /** What people ask of the built-in tools, in the page's languages. A named group is the argument of that name. */
 const phrases: readonly (readonly [tool: string, phrase: RegExp])[] = [
-  ["add_task", /^(?:add|create) (?:an? )?(?:new )?(?:task|todo)s? (?:to |called )?(?<title>.+)/i],
+  ["add_task", /^(?:add|create) (?:an? )?(?:new )?(?:task|todo)s?:? (?:to |called )?(?<title>.+)/i],
   ["add_task", /^(?:add|put) (?<title>.+) (?:to|on) my (?:tasks|list)$/i],
   ["add_task", /^(?:remind me to|new task:|neue aufgabe:) (?<title>.+)/i],
   ["list_tasks", /^(?:list|show|what are) .*(?<status>completed|pending) tasks/i],
   ["list_tasks", /^(?:list|show|what are|zeige) .*(?:tasks|todos|aufgaben)/i],
-  ["complete_task", /^(?:complete|finish|mark|erledige) (?:the )?(?:task|aufgabe) (?<task_id>.+?)(?: as done)?$/i],
-  ["delete_task", /^(?:delete|remove|lösche) (?:the )?(?:task|aufgabe) (?<task_id>.+)/i],
+  ["complete_task", /^(?:complete|finish|mark|erledige) (?:the )?(?:task|aufgabe):? (?<task_id>.+?)(?: as done)?$/i],
+  ["delete_task", /^(?:delete|remove|lösche) (?:the )?(?:task|aufgabe):? (?<task_id>.+)/i],
   ["update_task", /^(?:rename|change) (?:the )?task (?<task_id>.+?) to (?<title>.+)/i],
   ["write_file", /^(?:write|schreibe) (?:the file|die datei) (?<path>\S+) (?:with|mit) (?<content>.+)/i],
   ["read_file", /^(?:read|show|lies) (?:the file|die datei) (?<path>\S+)/i],
