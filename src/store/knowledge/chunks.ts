@@ -75,11 +75,15 @@ export async function removeUnsearchableChunks(query: Query, documentId: string,
   return rows.length;
 }
 
-/** Documents that nobody works on and that have such chunks: a process died while it wrote them, or removed them. */
+/**
+ * Documents that nobody works on and that have such chunks: a process died while it wrote them, or removed them. Asked at each start,
+ * so by two looks into an index for each document, not by reading all chunks.
+ */
 export async function documentsWithUnsearchableChunks(query: Query): Promise<readonly string[]> {
+  const has = (order: string) =>
+    `exists (select from rag_chunks c where c.document_id = d.id and c.revision ${order} d.revision)`;
   const rows = await query<{ id: string }>(
-    `select distinct d.id from rag_documents d join rag_chunks c on c.document_id = d.id and c.revision <> d.revision
-     where d.status in ('ready', 'failed')`,
+    `select d.id from rag_documents d where d.status in ('ready', 'failed') and (${has("<")} or ${has(">")})`,
   );
   return rows.map(({ id }) => id);
 }
