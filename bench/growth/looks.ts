@@ -159,7 +159,7 @@ const overviews: readonly Look[] = [
   ...(["day", "hour", "model", "agent", "user"] as const).map((by): Look => ({
     name: `usage by ${by}`,
     ratio: 2,
-    most: 20_000,
+    ...(by !== "user" && { most: 20_000 }),
     look: ({ query }) => readUsage(query, { by, limit: 100, ...lastDays(30) }),
   })),
   {
