@@ -120,3 +120,14 @@ test(
     );
   },
 );
+
+test("workers: Ctrl+C again after a while ends all of them at once", { skip }, async (context) => {
+  const server = await serveWorkers({ count: 2, hangs: true, after: (end) => context.after(end) });
+  const workers = await server.served(2);
+  await startRun(await server.connect(workers[0]!.node));
+  await until(() => server.modelRequests() === 1, server.output);
+  const pressing = setInterval(() => process.kill(server.pid, "SIGINT"), 300);
+  const ended = await server.gone.finally(() => clearInterval(pressing));
+  assert.deepEqual(ended, [130, null]);
+  await until(() => !workers.some(({ pid }) => isAlive(pid)), server.output);
+});

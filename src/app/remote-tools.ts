@@ -46,10 +46,15 @@ export function unknownToolModels({ byName }: ToolSettings, hasModel: (name: str
 
 /** The server of tools that the configuration names, if any. */
 export function openToolsServer(
-  { tools: { host, port, token }, server }: Config,
+  { tools: { host, port, token }, server, workers }: Config,
   { models: { relay }, address, log, runsJobs }: RemoteToolsDeps,
 ): OpenToolsServer {
   if (!runsJobs || (host === undefined && port === undefined)) return { remote: undefined };
+  if (workers > 1)
+    log.warn(
+      { workers },
+      "tools of a tools server that ask models can't with several workers: they must reach the one that called",
+    );
   const { origin, hostname } = originOf(host ?? "127.0.0.1", port ?? defaultToolsPort);
   const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
   const remote = createRemoteTools({

@@ -30,6 +30,14 @@ for (const words of [["--version"], ["--help"], ["help", "run"], ["user", "--hel
     assert(loaded > 0 && loaded <= 8, `${loaded} modules`);
   });
 
+test("colloquy serve --workers loads nothing of a server into the process that watches over them", async () => {
+  // Without PostgreSQL it ends, and says its number behind the worker's.
+  const refused = await loadedBy(cli, "serve", "--workers", "2").catch((error: unknown) => String(error));
+  assert.match(String(refused), /workers need PostgreSQL/);
+  const loaded = Number(String(refused).trim().split("\n").at(-1));
+  assert(loaded > 0 && loaded <= 10, `${loaded} modules`);
+});
+
 for (const name of ["run", "runs", "open", "mcp", "user", "rag/rag", "chat"])
   test(`a command of cli/${name}.ts that finds a server loads none`, async () => {
     const { href } = new URL(`${name}.ts`, import.meta.url);
