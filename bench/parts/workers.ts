@@ -5,7 +5,7 @@ import { meteredSettings, startPostgresMeter, type PostgresMeter } from "../post
 import { useOfTree } from "../process-tree.ts";
 import { startProduct } from "../product.ts";
 import { askAgent, askModel } from "../requests.ts";
-import type { Row } from "../rows.ts";
+import type { Bar, Row } from "../rows.ts";
 import type { Script } from "../script.ts";
 import type { LoadInput, LoadResult } from "../sse-load.ts";
 
@@ -22,8 +22,20 @@ const kinds: readonly Kind[] = [
   { name: "a durable run, 50 tokens at 20 ms, 128 streams", ask: askAgent, script: paced, streams: 128 },
 ];
 
+const bar: Bar = { kind: "ratio", max: 1.1 };
+
+/** Whether a process gathers the text of its runs the longer the more of them it tells of (src/run/log/pace.ts). */
+function isSparser({ ask, script }: Kind): boolean {
+  return ask === askAgent && script === paced;
+}
+
 type Subject = { readonly server: Server; readonly meter: PostgresMeter; readonly pid: number };
-type Cost = { readonly serverMs: number; readonly postgresMs: number };
+type Cost = {
+  readonly serverMs: number;
+  readonly postgresMs: number;
+  /** Of the server's processes, for each event that a client got: the fewer runs a process has, the sooner it tells of each. */
+  readonly perEventMs: number;
+};
 
 async function costPerStream(bench: Bench, subject: Subject, { ask, script, streams }: Kind): Promise<Cost> {
   const { server, meter, pid } = subject;
@@ -34,11 +46,16 @@ async function costPerStream(bench: Bench, subject: Subject, { ask, script, stre
     streams: bench.quick ? 8 : streams,
     milliseconds: bench.quick ? 100 : 2500,
   };
-  const { done } = await bench.load.call<LoadResult>("load", input);
+  const { done, events } = await bench.load.call<LoadResult>("load", input);
   // What is written in batches behind the answers.
   await sleep(400);
   const after = await use();
-  return { serverMs: (after.server - before.server) / done, postgresMs: (after.postgres - before.postgres) / done };
+  const serverMs = after.server - before.server;
+  return {
+    serverMs: serverMs / done,
+    postgresMs: (after.postgres - before.postgres) / done,
+    perEventMs: serverMs / events,
+  };
 }
 
 /** One worker and two of a server on PostgreSQL, under the same load: all of the server's processes together. */
@@ -73,23 +90,18 @@ export const workers: Part = {
           for (const name of ["one", "two", "two"] as const) await costPerStream(bench, subjects[name], kind);
         const costs = await inRounds(bench.rounds, names, (name) => costPerStream(bench, subjects[name], kind));
         const of = (name: keyof typeof subjects, key: keyof Cost) => costs[name].map((cost) => cost[key]);
-        const two = `${kind.name}, 2 workers, against one`;
-        rows.push({
-          part: "workers",
-          name: `server's CPU per stream: ${two}`,
-          unit: "ms",
-          values: of("two", "serverMs"),
-          reference: of("one", "serverMs"),
-          bar: { kind: "ratio", max: 1.1 },
-        });
-        if (kind.ask === askAgent)
+        const add = (what: string, key: keyof Cost, bar?: Bar) =>
           rows.push({
             part: "workers",
-            name: `PostgreSQL's CPU: ${two}`,
+            name: `${what}: ${kind.name}, 2 workers, against one`,
             unit: "ms",
-            values: of("two", "postgresMs"),
-            reference: of("one", "postgresMs"),
+            values: of("two", key),
+            reference: of("one", key),
+            ...(bar && { bar }),
           });
+        add("server's CPU per stream", "serverMs", isSparser(kind) ? undefined : bar);
+        if (isSparser(kind)) add("server's CPU per event", "perEventMs", bar);
+        if (kind.ask === askAgent) add("PostgreSQL's CPU per stream", "postgresMs");
       }
       return rows;
     }),
