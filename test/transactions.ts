@@ -73,7 +73,9 @@ export const transactions: Readonly<Record<string, readonly TransactionRow[]>> =
     vanish("a run's row, its root's, its thread", "end"),
     vanish("a run's row, its root's, its thread", "wait"),
   ],
-  "src/run/turn/run-calls.ts": [vanish("what a tool of ours writes, then the run's row and its thread", "local write")],
+  "src/run/turn/run-calls.ts": [
+    vanish("what a tool of ours writes, then the run's row, a root's budget, its thread", "local write"),
+  ],
   "src/run/verbs/bring-results.ts": [since("a run's row and its thread", "as `decide`, by the same functions")],
   "src/run/verbs/decide.ts": [vanish("a run's row, its root's, its thread", "decide")],
   "src/run/verbs/resolve-write.ts": [since("a run that has ended, its thread", "as `decide`, by the same functions")],

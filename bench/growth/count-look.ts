@@ -1,3 +1,4 @@
+import type { Query } from "../../src/protocol/agents/tools.ts";
 import type { Database } from "../../src/store/driver/database.ts";
 import type { Filled } from "./fill.ts";
 import type { Look } from "./looks.ts";
@@ -10,22 +11,26 @@ export type World = { readonly database: Database; readonly filled: Filled };
 
 export async function countLook({ database, filled }: World, { look, writes = false }: Look): Promise<ReadCounts> {
   const watched = counting(database);
+  // What a server, or its session with the database, remembers since its first look is not in it.
   if (!writes) {
-    // What a server remembers since its first look is not in it.
     await look(database, filled);
     await look(watched.database, filled);
   } else {
-    const undone = new Error("rolled back");
-    await watched.database
-      .transaction(async (query) => {
-        await look({ ...watched.database, query }, filled);
-        throw undone;
-      })
-      .catch((error: unknown) => {
-        if (error !== undone) throw error;
-      });
+    await undone(database, (query) => look({ ...database, query }, filled));
+    await undone(watched.database, (query) => look({ ...watched.database, query }, filled));
   }
   return watched.counts;
+}
+
+async function undone(database: Database, body: (query: Query) => Promise<unknown>): Promise<void> {
+  const rollback = new Error("rolled back");
+  const done = database.transaction(async (query) => {
+    await body(query);
+    throw rollback;
+  });
+  await done.catch((error: unknown) => {
+    if (error !== rollback) throw error;
+  });
 }
 
 /** Why a look reads too much, if it does. */

@@ -111,6 +111,24 @@ eachDatabase((databases) => {
       });
     });
 
+  if (databases.kind === "postgres")
+    test("runs beyond a limit that was lowered count, though they have no place below it", async () => {
+      const { userId } = await queueRuns(4);
+      await claim("n", 3, 8);
+      await database.query(
+        "update runs set place = 5 + n from (select id, row_number() over () as n from runs where status = 'running') r where r.id = runs.id",
+      );
+      const take = async (query = database.query) =>
+        (await query<{ places: number[] }>("select take_places($1, 1, 4) as places", [userId]))[0]!.places.length;
+      await database.transaction(async (query) => {
+        assert.equal(await take(query), 1);
+        assert.equal(await take(), 0);
+        assert.deepEqual(given(await claim("n", 8, 4)), []);
+      });
+      assert.equal(given(await claim("n", 8, 4)).length, 1);
+      assert.equal(await take(), 0);
+    });
+
   test("one more may begin below the limit, and only where nobody is overtaken", async () => {
     const { userId } = await queueRuns(2);
     const may = async (perUser: number) =>
@@ -119,5 +137,9 @@ eachDatabase((databases) => {
     assert.equal(await may(5), false, "two are queued");
     await claim("n", 8, 8);
     assert.deepEqual([await may(2), await may(3)], [false, true]);
+    await database.query(
+      "update runs set status = 'waiting', retry_at = now() where id = (select min(id::text)::uuid from runs)",
+    );
+    assert.equal(await may(3), false, "one is to go on by itself about now");
   });
 });

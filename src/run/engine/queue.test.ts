@@ -20,7 +20,7 @@ anyDatabase((databases) => {
   let announced = 0;
   let working: (() => void)[] = [];
 
-  function open(perNode: number): RunQueue {
+  function open(perNode: number, perUser = 100): RunQueue {
     const counted = {
       query: (async (text: string, values: unknown[]) => {
         claims++;
@@ -28,7 +28,7 @@ anyDatabase((databases) => {
       }) as Database["query"],
     } as Database;
     const queue = createQueue({
-      ...{ database: counted, node: "here", perUser: 100, perNode, log: silentLog },
+      ...{ database: counted, node: "here", perUser, perNode, log: silentLog },
       announce: () => void announced++,
     });
     queue.begin(() => new Promise((resolve) => working.push(resolve)));
@@ -37,9 +37,11 @@ anyDatabase((databases) => {
 
   async function queueRuns(count: number): Promise<void> {
     const userId = await insertUser(database);
-    for (let n = 0; n < count; n++) await insertRun(database, { userId });
+    for (let n = 0; n < count; n++) {
+      const { runId } = await insertRun(database, { userId });
+      await database.query("update runs set status = 'queued' where id = $1", [runId]);
+    }
     await database.query("delete from nodes");
-    await database.query("update runs set status = 'queued'");
   }
 
   test("a node takes as many runs as it has places, lets others know of the rest, and the end of one brings the next", async () => {
@@ -61,6 +63,39 @@ anyDatabase((databases) => {
     assert.deepEqual([claims, announced], [asked, 1]);
     queue.wake();
     assert.equal(announced, 2, "but one that is queued here is told of");
+    queue.pause();
+  });
+
+  test("where a node is full, it looks once its own run or place is over", async () => {
+    await queueRuns(1);
+    const queue = open(1);
+    await until(() => working.length === 1);
+    await queueRuns(1);
+    queue.look();
+    working[0]!();
+    await until(() => working.length === 2, "a run that another node has queued");
+    working[1]!();
+    let place = queue.takePlace();
+    await until(() => (place ??= queue.takePlace()) !== undefined);
+    await queueRuns(1);
+    queue.wake();
+    place!.free();
+    await until(() => working.length === 3, "the place that was not needed");
+    queue.pause();
+  });
+
+  test("of a run that its person's limit holds up the others are told once, for theirs may be what it waits for", async () => {
+    await queueRuns(2);
+    const queue = open(8, 1);
+    await until(() => working.length === 1);
+    const before = announced;
+    queue.wake();
+    await until(() => announced === before + 1);
+    const asked = claims;
+    queue.look();
+    await until(() => claims > asked);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(announced, before + 1);
     queue.pause();
   });
 

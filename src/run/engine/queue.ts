@@ -52,8 +52,38 @@ export type QueueOptions = {
   readonly announce: () => void;
 };
 
-/** Somebody else was just asking about the same person's runs, which takes a statement. */
-const againMs = 10;
+/** Somebody else was just giving out the same person's places, which takes a statement, or longer where the database is slow. */
+const [againMs, longestAgainMs] = [10, 1000];
+
+type Claim = {
+  readonly runs: readonly ClaimedRun[];
+  /** What stays queued: nothing; what its person's limit holds up, or other nodes are to take; what is to be asked for again. */
+  readonly left: "nothing" | "queued" | "contended";
+};
+
+async function claimRuns(
+  database: Database,
+  { node, most, perUser }: { readonly node: string; readonly most: number; readonly perUser: number },
+): Promise<Claim> {
+  type Row = {
+    run_id: string | null;
+    run_epoch: number;
+    crashed: boolean | null;
+    retried: boolean | null;
+    last_node: string | null;
+  };
+  const rows = await database.query<Row>(
+    "select run_id, run_epoch, crashed, retried, last_node from claim_runs($1, $2, $3)",
+    [node, most, perUser],
+  );
+  const last = rows.at(-1);
+  return {
+    runs: rows.flatMap(({ run_id: runId, run_epoch: epoch, crashed, retried, last_node: lastNode }) =>
+      runId === null ? [] : { runId, epoch, crashed: crashed!, retried: retried!, lastNode },
+    ),
+    left: last?.run_id !== null ? "nothing" : last.run_epoch === 1 ? "contended" : "queued",
+  };
+}
 
 export function createQueue({ database, node, perUser, perNode, log, announce }: QueueOptions): RunQueue {
   let work: ((run: ClaimedRun) => Promise<void>) | undefined;
@@ -65,24 +95,12 @@ export function createQueue({ database, node, perUser, perNode, log, announce }:
   let paused = false;
   /** Something was queued when this node last looked: the end of a run may be what it waits for. */
   let isMoreQueued = false;
+  /** It was queued here, and no other node knows. */
+  let isUntold = false;
   let mayNotTake = () => false;
   const timers = new Set<NodeJS.Timeout>();
 
   const isTaking = () => work !== undefined && !paused && !mayNotTake();
-
-  type ClaimRow = {
-    run_id: string | null;
-    run_epoch: number;
-    crashed: boolean | null;
-    retried: boolean | null;
-    last_node: string | null;
-  };
-  const claim = (most: number) =>
-    database.query<ClaimRow>("select run_id, run_epoch, crashed, retried, last_node from claim_runs($1, $2, $3)", [
-      node,
-      most,
-      perUser,
-    ]);
 
   function pull(): void {
     if (!isTaking()) return;
@@ -104,23 +122,24 @@ export function createQueue({ database, node, perUser, perNode, log, announce }:
 
   async function drain(): Promise<void> {
     let hasLooked = false;
+    let pauseMs = againMs;
     while (isTaking() && active < perNode) {
       hasLooked = true;
       // Half of the free places, so that runs may begin here meanwhile.
       asked = Math.ceil((perNode - active) / 2);
-      const rows = await claim(asked);
+      const { runs, left } = await claimRuns(database, { node, most: asked, perUser });
       asked = 0;
-      isMoreQueued = rows.at(-1)?.run_id === null;
-      let claimed = 0;
-      for (const { run_id: runId, run_epoch: epoch, crashed, retried, last_node: lastNode } of rows) {
-        if (runId === null) continue;
-        claimed++;
-        run(() => work!({ runId, epoch, crashed: crashed!, retried: retried!, lastNode }));
+      isMoreQueued = left !== "nothing";
+      for (const claimed of runs) run(() => work!(claimed));
+      if (left === "contended") {
+        await sleep(pauseMs * (0.5 + Math.random()));
+        pauseMs = Math.min(longestAgainMs, 2 * pauseMs);
+      } else if (runs.length === 0 || !isMoreQueued) {
+        // Its person's runs may be at work elsewhere, where the end of one is the moment to look.
+        if (isMoreQueued && isUntold) announce();
+        isUntold = false;
+        return;
       }
-      const isContended = isMoreQueued && rows.at(-1)!.run_epoch === 1;
-      if (claimed === 0 && !isContended) return;
-      if (!isMoreQueued) return;
-      if (isContended) await sleep(againMs * (0.5 + Math.random()));
     }
     // Others may have places. A full node that only hears of it says nothing, or two would tell each other for ever.
     if (isMoreQueued && hasLooked) announce();
@@ -149,15 +168,23 @@ export function createQueue({ database, node, perUser, perNode, log, announce }:
           active--;
           run(working);
         },
-        free: () => void active--,
+        free() {
+          active--;
+          if (isMoreQueued) pull();
+        },
       };
     },
     wake() {
       isMoreQueued = true;
+      isUntold = true;
       if (isTaking() && active < perNode) pull();
       else announce();
     },
-    look: pull,
+    look() {
+      // Where this node is full, the end of a run is the moment to look.
+      isMoreQueued = true;
+      pull();
+    },
     lookAfter(ms) {
       if (paused) return;
       const timer = setTimeout(

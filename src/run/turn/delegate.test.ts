@@ -264,21 +264,6 @@ anyRunDatabase(({ database, start }) => {
     assert.match((await service.ask("long")).text, /own|by itself: 1 steps/);
   });
 
-  test("calls that an agent's own limit ends it over are made by nobody, and counted for nobody", async () => {
-    const list = { call: "list_tasks", arguments: {} };
-    const service = await start({
-      ...team,
-      agents: [{ ...worker, limits: { toolCalls: 1 } }, clerk],
-      script: by(({ who, last, fromTool }) =>
-        who === "worker" ? [list, list] : fromTool ? `boss: ${last}` : [hand("worker", last)],
-      ),
-    });
-    const { started, text } = await service.ask("go");
-    assert.match(text, /own limit: 1 tool calls/);
-    const [used] = await database().query("select calls from budgets where root_run = $1", [started.runId]);
-    assert.deepEqual(used, { calls: 1 });
-  });
-
   test("what would go in circles is refused", async () => {
     const service = await start({
       agent: { ...boss, agents: ["worker"] },

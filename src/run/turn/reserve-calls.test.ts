@@ -62,4 +62,24 @@ anyRunDatabase((suite) => {
     const { calls, statements } = await run([[look], "end"], { limits: { tokens: 100_000 } });
     assert.deepEqual([calls, statements], [1, 3]);
   });
+
+  test("calls that an agent's own limit ends it over are made by nobody, and counted for nobody", async () => {
+    const worker = { id: "worker", instructions: "worker", tools: ["look"], limits: { toolCalls: 1 } };
+    const service = await suite.start({
+      tools,
+      agent: { agents: [worker.id] },
+      agents: [worker],
+      script({ messages }): ScriptAnswer {
+        if (String(messages[0]?.content).startsWith("worker")) return [look, look];
+        const last = messages.at(-1)!;
+        return last.role === "tool"
+          ? String(last.content)
+          : [{ call: "delegate", arguments: { agent: "worker", task: "Look." } }];
+      },
+    });
+    const { started, text } = await service.ask("go");
+    assert.match(text, /own limit: 1 tool calls/);
+    const [used] = await suite.database().query("select calls from budgets where root_run = $1", [started.runId]);
+    assert.deepEqual(used, { calls: 1 });
+  });
 });

@@ -192,7 +192,8 @@ async function writeLocally(work: RunWork, { call, tool, input }: RunnableCall):
     if (result.ask) return result.ask;
     const entry = { userId: work.taken.caller.userId, tool: tool.name, key, argumentsHash: hashOfCall(call) };
     const items = [resultItem(call, result)];
-    reservesNext = nextStep(work, items);
+    // The budget stays locked until the commit, and others of the tree may be at work beside a child.
+    reservesNext = work.isRoot ? nextStep(work, items) : undefined;
     return append(query, work.owner, items, {
       ledger: { step: call.step!, index: call.index!, status: result.isError ? "failed" : "done", result, entry },
       ...(reservesNext && { reservesNext }),

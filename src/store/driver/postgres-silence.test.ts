@@ -186,6 +186,16 @@ describe("Deadlines", { skip: skipDatabase("postgres"), timeout: 60_000 }, () =>
     delete database.onTrip;
   });
 
+  test("a server's default isolation is not ours: what is looked at behind a lock is newer than the lock", async () => {
+    const ofOthers = await server.createDatabase();
+    const name = new URL(ofOthers).pathname.slice(1);
+    await database.query(`alter database "${name}" set default_transaction_isolation = 'repeatable read'`);
+    const strict = await openPostgres({ url: ofOthers, deadlines, connections: 2 });
+    for (const { query } of [strict, strict.listing, strict.maintenance])
+      assert.deepEqual(await query("show transaction_isolation"), [{ transaction_isolation: "read committed" }]);
+    await strict.close();
+  });
+
   test("of the heart and of lists break a statement off; maintenance goes on", async () => {
     const sleep = "select pg_sleep(1)";
     const slow = (key: string) => ({ code: "database_slow", status: 503, message: new RegExp(key) });

@@ -47,6 +47,8 @@ export function settingsOf(kind: StatementClass, deadlines: Deadlines, connectio
     idle_in_transaction_session_timeout: idleMs,
     // To compile a plan that was judged expensive takes a tenth of a second, mostly for some rows.
     jit: "off",
+    // What is looked at behind a lock must be newer than the lock, whatever the server's default is.
+    default_transaction_isolation: "read\\ committed",
     // A peer that is gone without a word is found after some 20 seconds; its locks go before, as above.
     tcp_keepalives_idle: 10,
     tcp_keepalives_interval: 3,
