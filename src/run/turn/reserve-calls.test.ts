@@ -82,4 +82,25 @@ anyRunDatabase((suite) => {
     const [used] = await suite.database().query("select calls from budgets where root_run = $1", [started.runId]);
     assert.deepEqual(used, { calls: 1 });
   });
+
+  test("a child's local write does not hold the budget of its tree: the step behind it is reserved by itself", async () => {
+    const database = suite.database();
+    const worker = { id: "worker", instructions: "worker", tools: ["put"] };
+    const service = await suite.start({
+      tools,
+      agent: { agents: [worker.id] },
+      agents: [worker],
+      script({ messages }): ScriptAnswer {
+        const isDone = messages.at(-1)!.role === "tool";
+        if (String(messages[0]?.content).startsWith("worker")) return isDone ? "put" : [put];
+        return isDone ? "end" : [{ call: "delegate", arguments: { agent: "worker", task: "Put." } }];
+      },
+    });
+    const writes: string[] = [];
+    database.onTrip = (text) => text.includes("insert into ledger") && writes.push(text);
+    await service.ask("go");
+    database.onTrip = undefined;
+    assert.equal(writes.length, 1);
+    assert.doesNotMatch(writes[0]!, /update budgets/);
+  });
 });
