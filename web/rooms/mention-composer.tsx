@@ -1,5 +1,5 @@
 import { SendHorizontal } from "lucide-react";
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { draftOf, keepDraft, useDraftPlace } from "../conversation/drafts.tsx";
 import { useSubmitMode } from "../browser/send-key.ts";
 import { words } from "../words/words.ts";
@@ -23,6 +23,14 @@ export function MentionComposer({ roomId, handles, onSend }: MentionComposerProp
   const listId = useId();
   const submitMode = useSubmitMode();
   const field = useRef<HTMLTextAreaElement>(null);
+  const completedTo = useRef<number>(undefined);
+
+  // Before the next key is taken: whoever types on at once writes behind the name.
+  useLayoutEffect(() => {
+    if (completedTo.current === undefined) return;
+    field.current?.setSelectionRange(completedTo.current, completedTo.current);
+    completedTo.current = undefined;
+  });
 
   // What was not sent is there again, as in conversations.
   useEffect(() => {
@@ -46,7 +54,7 @@ export function MentionComposer({ roomId, handles, onSend }: MentionComposerProp
     setText(before + text.slice(caret).replace(/^ /, ""));
     setCaret(before.length);
     setChosen(0);
-    requestAnimationFrame(() => field.current?.setSelectionRange(before.length, before.length));
+    completedTo.current = before.length;
   }
 
   async function send(): Promise<void> {
