@@ -86,7 +86,7 @@ export const floors = {
     ...["strategies", "views", "threads", "verbs", "background", "create-runs"],
   ],
   http: [
-    ...["shapes", "stream", "files", "server", "requests"],
+    ...["shapes", "stream", "files", "server", "requests", "answers"],
     ["routes", "dialects", "mcp", "tools-server"],
     ["account-routes", "definition-routes", "knowledge-routes", "room-routes"],
     ...["all-routes", "app"],

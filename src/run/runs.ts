@@ -35,6 +35,8 @@ export type StartInput = {
    * after it stays in the log, beside the branch that counts.
    */
   readonly instead?: string;
+  /** A run of the thread: the conversation goes on from its end, beside what came after it. */
+  readonly follows?: string;
   /** ID of the message that this is a copy of; only `askAgain` sets it. */
   readonly again?: string;
   /** The run that it stands in place of. */

@@ -105,10 +105,9 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     await ada.getByRole("option", { name: "@ben" }).waitFor();
     await findsNothing(ada, "a person is called");
     // A page that is slow to paint, so that it does in the middle of the next word: that stands behind the name.
-    await ada.evaluate(() => {
-      const next = window.requestAnimationFrame.bind(window);
-      window.requestAnimationFrame = (paint) => Number(setTimeout(() => next(paint), 30));
-    });
+    await ada.evaluate(
+      "{ const next = requestAnimationFrame; window.requestAnimationFrame = (paint) => setTimeout(() => next(paint), 30) }",
+    );
     await ada.keyboard.press("Enter");
     assert.equal(await field(ada).inputValue(), "Hello @ben ");
     await ada.keyboard.type("are you there?", { delay: 10 });

@@ -2,7 +2,8 @@ import { pathOf } from "./origins.ts";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ColloquyError, type ErrorDetail, InvalidInput, NotFound, Unavailable } from "../../protocol/base/errors.ts";
 import { diskFull, isUnkeepableText, sqlState } from "../../store/driver/sql-state.ts";
-import { challengeOf, isMcp } from "./resource-metadata.ts";
+import { challengeOf } from "./resource-metadata.ts";
+import { type ErrorForm, errorFormOf } from "../shapes/error-schemas.ts";
 import { openAiError } from "../shapes/openai-error.ts";
 import { shownMessage } from "../shapes/shown-message.ts";
 
@@ -43,19 +44,20 @@ export function answerUnrouted(thrown: FastifyError, request: FastifyRequest, re
 }
 
 function bodyOf(error: ColloquyError | undefined, request: FastifyRequest): object {
-  if (isOpenAi(request)) return openAiError(error);
-  return isMcp(request) ? jsonRpcError(error, request.id) : nativeError(error, request.id);
+  return errorBodies[errorFormOf(pathOf(request))](error, request.id);
 }
+
+const errorBodies: Readonly<Record<ErrorForm, (error: ColloquyError | undefined, requestId: string) => object>> = {
+  native: nativeError,
+  openai: openAiError,
+  "json-rpc": jsonRpcError,
+};
 
 /** For routes nobody has. */
 export function answerUnknownRoute(request: FastifyRequest): never {
   throw new NotFound(`Route ${request.method} ${pathOf(request)} not found. GET /docs lists all routes.`, {
     code: "unknown_route",
   });
-}
-
-function isOpenAi(request: FastifyRequest): boolean {
-  return /^(?:\/api\/model-relay)?\/v1\//.test(request.url);
 }
 
 function nativeError(error: ColloquyError | undefined, requestId: string): NativeError {

@@ -6,7 +6,7 @@ import { boundsOf } from "./body-bounds.ts";
 import { sessionCookie } from "./auth.ts";
 import { docsPage, docsPolicy } from "./docs-page.ts";
 import { type ResponseContent, type Endpoint, endpoint, restName, type EndpointRoute } from "./endpoint.ts";
-import { errorSchemaOf } from "../shapes/error-schemas.ts";
+import { errorFormOf, errorSchemas } from "../shapes/error-schemas.ts";
 
 /** One of them; in local mode none is asked for. */
 const loginSchemes: readonly Record<string, string[]>[] = [{ apiKey: [] }, { session: [] }];
@@ -119,7 +119,7 @@ const boundsName = "x-body-bounds";
 /** Returns Fastify's schema of a route; `maxBytes` as configured. */
 export function schemaOf([method, path, endpoint]: DescribedRoute, maxBytes?: number): FastifySchema {
   const { summary, description, tag, params, query, body, answers, failure, open, needs } = endpoint;
-  const usual = errorSchemaOf(path);
+  const usual = errorSchemas[errorFormOf(path)];
   const error = failure ? z.union([usual, failure]) : usual;
   return {
     operationId: operationIdOf(String(method), path),

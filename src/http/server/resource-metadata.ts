@@ -36,7 +36,7 @@ export function resourceMetadataRoutes(paths: readonly string[]): EndpointRoute[
   return paths.map((path): EndpointRoute => ["GET", `${wellKnown}${path}`, serve(path)]);
 }
 
-export function isMcp({ url }: Pick<FastifyRequest, "url">): boolean {
+function isMcp({ url }: Pick<FastifyRequest, "url">): boolean {
   return /^\/mcp(?:[/?]|$)/.test(url);
 }
 

@@ -28,8 +28,21 @@ const jsonRpcErrorSchema = z.object({
   error: z.object({ code: z.int(), message: z.string(), data: z.object({ requestId: z.string() }) }),
 });
 
-/** Returns the schema of a route's errors, as errors.ts writes them. */
-export function errorSchemaOf(path: string): z.ZodType {
-  if (path.startsWith("/v1/")) return openAiErrorSchema;
-  return path === "/mcp" || path.startsWith("/mcp/") ? jsonRpcErrorSchema : nativeErrorSchema;
+export type ErrorForm = "native" | "openai" | "json-rpc";
+
+const forms: readonly (readonly [RegExp, ErrorForm])[] = [
+  [/^(?:\/api\/model-relay)?\/v1\//, "openai"],
+  [/^\/mcp(?:\/|$)/, "json-rpc"],
+];
+
+/** In whose form the errors of a path are, also of one that is no route's. */
+export function errorFormOf(path: string): ErrorForm {
+  return forms.find(([paths]) => paths.test(path))?.[1] ?? "native";
 }
+
+/** The schemas of errors, as errors.ts writes them. */
+export const errorSchemas: Readonly<Record<ErrorForm, z.ZodType>> = {
+  native: nativeErrorSchema,
+  openai: openAiErrorSchema,
+  "json-rpc": jsonRpcErrorSchema,
+};

@@ -15,6 +15,8 @@ export type SseStream = {
 
 export type SseOpening = {
   readonly headers?: OutgoingHttpHeaders;
+  /** What is sent when nothing was for long; a comment when absent. */
+  readonly keepAlive?: string;
   /** The reader left, was cut off, or `end` was called. */
   readonly onClose?: () => void;
   /** Makes the last events when the server stops; without it the stream is left to end by itself. */
@@ -245,7 +247,8 @@ function openStream({ raw, request }: FastifyReply, bounds: SseLimits, opening: 
       raw.end(frame(events ?? "", true));
     },
     beat() {
-      if (quiet && raw.writableLength === 0 && !raw.writableEnded) raw.write(frame(": keep-alive\n\n"));
+      if (quiet && raw.writableLength === 0 && !raw.writableEnded)
+        raw.write(frame(opening.keepAlive ?? ": keep-alive\n\n"));
       quiet = true;
     },
   };

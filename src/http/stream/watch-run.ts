@@ -30,7 +30,7 @@ export function createRunWatch(run: string, pending: boolean): (events: readonly
       own.push(event);
       if (event.type === "run-end") return { own, ending: endingOf(event) };
     }
-    const waiting = wait.text();
+    const waiting = wait.told()?.text;
     if (waiting === undefined) return { own };
     const text = behind ? `Your message is queued, as run ${run}, behind another one.\n${waiting}` : waiting;
     const outage = wait.outage();

@@ -23,11 +23,17 @@ export function createWaitWatcher() {
         if (questions.size === 0) waiting = undefined;
       }
     },
-    /** Undefined if the run doesn't wait. */
     /** The provider's error if the run waits for it, for clients that can't wait. */
     outage: (): ColloquyError | undefined =>
       waiting?.reason === "provider" ? runAwaitsModel(waiting.run, waiting) : undefined,
-    text: (): string | undefined => waiting && waitingText({ ...waiting, questions: [...questions.values()] }),
+    /** Undefined if the run doesn't wait. */
+    told():
+      | { readonly run: string; readonly text: string; readonly questions: readonly ItemOf<"question">[] }
+      | undefined {
+      if (!waiting) return undefined;
+      const open = [...questions.values()];
+      return { run: waiting.run, text: waitingText({ ...waiting, questions: open }), questions: open };
+    },
   };
 }
 

@@ -77,6 +77,30 @@ eachDatabase((databases) => {
     );
   });
 
+  test("a message may follow an earlier run: it is told nothing of what came after that", async () => {
+    const service = await start({ script: ["one", "two", "other two", "three"] });
+    const say = async (content: string, more = {}) => {
+      const started = await service.runs.start(service.caller, { agent: "assistant", message: { content }, ...more });
+      await service.events(started);
+      return started;
+    };
+    const { runId: follows, threadId } = await say("1");
+    await say("2", { threadId });
+    await say("2, else", { threadId, follows });
+    await say("3", { threadId });
+    assert.deepEqual(
+      service.model.requests.slice(2).map(({ messages }) => messages.map(({ content }) => content)),
+      [
+        ["Help.", "1", "one", "2, else"],
+        ["Help.", "1", "one", "2, else", "other two", "3"],
+      ],
+    );
+    const elsewhere = { agent: "assistant", message: { content: "x" }, follows };
+    await assert.rejects(service.runs.start(service.caller, elsewhere), { code: "not_found" });
+    const unknown = { agent: "assistant", threadId, message: { content: "x" }, follows: newId() };
+    await assert.rejects(service.runs.start(service.caller, unknown), { code: "not_found" });
+  });
+
   test("a model without its key is named as the reason, in an old thread too", async () => {
     const database = await databases.lend();
     const before = await startTestRuns({ database, script: ["hi"] });

@@ -119,12 +119,22 @@ function sealed(
   );
 }
 
-/** Finds the item before the message that this one replaces; null: the beginning; undefined: it replaces none. */
+/** Finds the item that the message follows, if that was said; null: the beginning; undefined: what the thread shows. */
 async function placeBefore(
   { database }: Runtime,
   caller: Caller,
-  { instead, threadId }: Pick<StartInput, "instead" | "threadId">,
+  { instead, follows, threadId }: Pick<StartInput, "instead" | "follows" | "threadId">,
 ): Promise<string | null | undefined> {
+  if (follows !== undefined) {
+    const [last] = isId(follows)
+      ? await database.query<{ id: string }>(
+          `select id from items where run_id = $1 and thread_id = $2 and user_id = $3 order by seq desc limit 1`,
+          [follows, threadId ?? null, caller.userId],
+        )
+      : [];
+    if (!last) throw new NotFound(`The thread has no run ${follows} of yours.`, { param: "follows" });
+    return last.id;
+  }
   if (instead === undefined) return undefined;
   const rows = isId(instead)
     ? await database.query<{ parent_id: string | null }>(

@@ -23,10 +23,9 @@ export const annotationSchema = z.union([
 ]);
 export type UrlCitation = z.infer<typeof annotationSchema>;
 
-/** `offset`: where the cited message begins in the whole answer. */
-export function annotationOf({ source, start, end, quote, found }: Citation, offset: number): UrlCitation {
+export function annotationOf({ source, start, end, quote, found }: Citation): UrlCitation {
   const { url, title, documentId = "", page } = source;
-  const indexes = { start_index: offset + start, end_index: offset + end };
+  const indexes = { start_index: start, end_index: end };
   if (url !== undefined) return { type: "url_citation", url_citation: { ...indexes, url, title } };
   return {
     type: "file_citation",

@@ -1,13 +1,11 @@
 import { z } from "zod";
-import { NotFound } from "../../../protocol/base/errors.ts";
-import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
+import { answer } from "../../answers/answer.ts";
+import { endpoint } from "../../server/endpoint.ts";
 import { openAiErrorSchema } from "../../shapes/error-schemas.ts";
 import { eventStream } from "../../shapes/event-schema.ts";
-import { runAgent } from "./agent-run.ts";
 import { annotationSchema } from "./annotations.ts";
-import { resolveFiles } from "./attach.ts";
 import { decodeChatRequest } from "./decode.ts";
-import { passThrough } from "./pass-through.ts";
+import { chatWire } from "./encode.ts";
 
 const messageSchema = z.looseObject({
   role: z.enum(["developer", "system", "user", "assistant", "tool"]),
@@ -111,23 +109,8 @@ export const chatCompletions = endpoint({
       "application/json": { schema: answerSchema },
     }),
   },
-  async handle(call) {
-    const chat = await resolveFiles(call, decodeChatRequest(call.body));
-    const { models, agents } = call.services;
-    if (chat.stream) call.streams.admit(call.reply, call.caller.userId);
-    if (models.has(chat.model)) return passThrough(call, chat);
-    if (agents.has(chat.model)) return runAgent(call, chat);
-    throw unknownModel(chat.model, call);
+  handle(call) {
+    const chat = decodeChatRequest(call.body);
+    return answer(call, chat, () => chatWire(chat.includeUsage));
   },
 });
-
-function unknownModel(name: string, { services }: EndpointCall): NotFound {
-  const known = [...services.agents.list(), ...services.models.list()].map((entry) => entry.id);
-  return new NotFound(
-    `Model or agent ${JSON.stringify(name.slice(0, 100))} not found. Available: ${known.join(", ")}.`,
-    {
-      code: "model_not_found",
-      param: "model",
-    },
-  );
-}

@@ -1,25 +1,17 @@
-import type { AttachedFile } from "../../../protocol/threads/items.ts";
 import type { ModelContentPart, ModelCall, ModelMessage } from "../../../protocol/agents/models.ts";
-import { InvalidInput } from "../../../protocol/base/errors.ts";
+import type { AnswerMessage, UserMessage } from "../../answers/answer-request.ts";
+import { isFields, type JsonFields, optionalString, refuse } from "../../answers/request-values.ts";
 
 /** As in the native API. */
 const maxFiles = 20;
-
-/** A user's message may bring files, by the ids of their uploads. */
-export type UserMessage = Extract<ModelMessage, { role: "user" }> & {
-  readonly fileIds?: readonly string[];
-  /** Once they are looked up. */
-  readonly files?: readonly AttachedFile[];
-};
-export type ChatMessage = Exclude<ModelMessage, { role: "user" }> | UserMessage;
 
 /**
  * Reads `messages`. Written by hand, since histories are long and this runs before the first token.
  * Every call is answered right after the message that made it, and every result has its call.
  */
-export function decodeMessages(value: unknown): readonly ChatMessage[] {
+export function decodeMessages(value: unknown): readonly AnswerMessage[] {
   if (!Array.isArray(value) || value.length === 0) refuse("messages", "must be a list of at least one message");
-  const messages: ChatMessage[] = [];
+  const messages: AnswerMessage[] = [];
   /** Names of the calls still without a result, by id. */
   const open = new Map<string, string>();
   for (let index = 0; index < value.length; index++) {
@@ -37,7 +29,7 @@ function unanswered(open: ReadonlyMap<string, string>): string {
   return `the tool calls before it have no result: ${[...open.keys()].join(", ")}. Each needs a message with role "tool" and its tool_call_id`;
 }
 
-function decodeMessage(fields: JsonFields, at: string, open: Map<string, string>): ChatMessage {
+function decodeMessage(fields: JsonFields, at: string, open: Map<string, string>): AnswerMessage {
   switch (fields["role"]) {
     case "user":
       return {
@@ -132,47 +124,4 @@ function userPart(part: unknown, at: string): ModelContentPart {
     return { type: "image", url };
   }
   refuse(at + ".type", `${JSON.stringify(part["type"])} is not supported: send "text", "image_url" or "file"`);
-}
-
-/** A JSON object of unknown content. */
-export type JsonFields = { readonly [name: string]: unknown };
-
-export function isFields(value: unknown): value is JsonFields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Refuses the request, naming the parameter at fault. */
-export function refuse(param: string, fault: string): never {
-  throw new InvalidInput(`${param}: ${fault}`, { param });
-}
-
-/** Absent and null mean the same to clients of this dialect. */
-export function optionalString(fields: JsonFields, name: string, within = ""): string | undefined {
-  const value = fields[name] ?? undefined;
-  if (value !== undefined && typeof value !== "string") refuse(within + name, "must be a string");
-  return value;
-}
-
-export function optionalBoolean(fields: JsonFields, name: string, within = ""): boolean | undefined {
-  const value = fields[name] ?? undefined;
-  if (value !== undefined && typeof value !== "boolean") refuse(within + name, "must be true or false");
-  return value;
-}
-
-export function optionalFields(fields: JsonFields, name: string, within = ""): JsonFields | undefined {
-  const value = fields[name] ?? undefined;
-  if (value !== undefined && !isFields(value)) refuse(within + name, "must be an object");
-  return value;
-}
-
-export type NumberRange = { readonly from?: number; readonly to?: number; readonly whole?: true };
-
-export function optionalNumber(fields: JsonFields, name: string, range: NumberRange = {}): number | undefined {
-  const value = fields[name] ?? undefined;
-  if (value === undefined) return undefined;
-  if (typeof value !== "number" || !Number.isFinite(value)) refuse(name, "must be a number");
-  if (range.whole && !Number.isInteger(value)) refuse(name, "must be a whole number");
-  if (range.from !== undefined && value < range.from) refuse(name, `must be at least ${range.from}`);
-  if (range.to !== undefined && value > range.to) refuse(name, `must be at most ${range.to}`);
-  return value;
 }

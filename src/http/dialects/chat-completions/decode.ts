@@ -1,7 +1,6 @@
-import type { ModelSettings, ResponseFormat, ToolChoice, ToolSchema } from "../../../protocol/agents/models.ts";
+import type { ModelSettings, ResponseFormat, ToolSchema } from "../../../protocol/agents/models.ts";
+import type { AnswerRequest } from "../../answers/answer-request.ts";
 import {
-  type ChatMessage,
-  decodeMessages,
   type JsonFields,
   isFields,
   optionalBoolean,
@@ -9,22 +8,11 @@ import {
   optionalNumber,
   optionalString,
   refuse,
-} from "./decode-messages.ts";
+} from "../../answers/request-values.ts";
+import { decodeMessages } from "./decode-messages.ts";
 
 /** A request of this dialect in our own words. */
-export type ChatRequest = {
-  readonly model: string;
-  readonly messages: readonly ChatMessage[];
-  readonly stream: boolean;
-  readonly includeUsage: boolean;
-  readonly tools?: readonly ToolSchema[];
-  readonly toolChoice?: ToolChoice;
-  readonly format?: ResponseFormat;
-  readonly settings: ModelSettings;
-  readonly sessionId?: string;
-  /** Behaviour of an agent's run at a limit; default: the agent's own setting. */
-  readonly onLimit?: "pause" | "stop";
-};
+export type ChatRequest = AnswerRequest & { readonly includeUsage: boolean };
 
 /** Reads a body; throws InvalidInput with the parameter at fault. Fields it doesn't know are ignored. */
 export function decodeChatRequest(body: unknown): ChatRequest {

@@ -1,12 +1,22 @@
 import { randomUUID } from "node:crypto";
 import type { FinishReason, ModelPart, Usage } from "../../../protocol/agents/models.ts";
-import type { UrlCitation } from "./annotations.ts";
+import type { AnswerPart } from "../../answers/answer-parts.ts";
+import type { AnswerWire, WholeAnswer } from "../../answers/answer-wire.ts";
+import { openAiError } from "../../shapes/openai-error.ts";
+import { annotationOf, type UrlCitation } from "./annotations.ts";
 
 /** Fields that all chunks of one answer share. */
 export type AnswerHead = { readonly id: string; readonly created: number };
 
-/** Beside what models give: what the answer cites, told before its finish. */
-export type AnswerPart = ModelPart | { readonly type: "annotations"; readonly annotations: readonly UrlCitation[] };
+/** One answer of this dialect. */
+export function chatWire(includeUsage: boolean): AnswerWire {
+  const head = newAnswerHead();
+  return {
+    encode: createChunkEncoder(head, includeUsage),
+    breakOff: (error) => `data: ${JSON.stringify(openAiError(error))}\n\n`,
+    whole: () => createCompletion(head),
+  };
+}
 
 /** Ids are ours: some providers repeat theirs. */
 export function newAnswerHead(): AnswerHead {
@@ -62,8 +72,8 @@ export function createChunkEncoder(head: AnswerHead, includeUsage: boolean): (pa
         case "start":
           events += start(part.model);
           break;
-        case "annotations":
-          events += `${delta}"annotations":${JSON.stringify(part.annotations)}${openEnd}`;
+        case "citations":
+          events += `${delta}"annotations":${JSON.stringify(part.citations.map(annotationOf))}${openEnd}`;
           break;
         case "finish":
           events += `${delta}},"logprobs":null,"finish_reason":"${finishReasons[part.reason]}"}]${usageTail}`;
@@ -76,7 +86,7 @@ export function createChunkEncoder(head: AnswerHead, includeUsage: boolean): (pa
 }
 
 /** Collects the parts of an answer into one `chat.completion`. */
-export function createCompletion(head: AnswerHead): { add(parts: readonly AnswerPart[]): void; body(): object } {
+export function createCompletion(head: AnswerHead): WholeAnswer {
   let model = "";
   let text = "";
   let reasoning = "";
@@ -90,10 +100,10 @@ export function createCompletion(head: AnswerHead): { add(parts: readonly Answer
         else if (part.type === "reasoning") reasoning += part.text;
         else if (part.type === "start") model = part.model;
         else if (part.type === "finish") finish = part;
-        else if (part.type === "annotations") annotations.push(...part.annotations);
+        else if (part.type === "citations") annotations.push(...part.citations.map(annotationOf));
         else if (part.type === "call-start")
           calls[part.index] = { id: part.id, type: "function", function: { name: part.name, arguments: "" } };
-        else calls[part.index]!.function.arguments += part.arguments;
+        else if (part.type === "call-delta") calls[part.index]!.function.arguments += part.arguments;
       }
     },
     body: () => ({

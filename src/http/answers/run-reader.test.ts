@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RunEvent } from "../../../protocol/threads/events.ts";
-import { newId } from "../../../protocol/base/ids.ts";
+import type { RunEvent } from "../../protocol/threads/events.ts";
+import { newId } from "../../protocol/base/ids.ts";
 import {
   type CallBody,
   callIdOf,
   type ItemOf,
   type MessageBody,
   type ResultBody,
-} from "../../../protocol/threads/items.ts";
+} from "../../protocol/threads/items.ts";
+import { createPlainAnswer } from "./plain-answer.ts";
 import { createRunReader } from "./run-reader.ts";
 
 const run = newId();
@@ -55,7 +56,12 @@ const done = (): RunEvent => ({ type: "run-end", seq: ++seq, run, status: "done"
 
 /** What a client would have in the end. */
 function tell(events: readonly RunEvent[], { oneByOne = true } = {}) {
-  const read = createRunReader(run);
+  const answer = createRunReader(run);
+  const plain = createPlainAnswer();
+  const read = (batch: readonly RunEvent[]) => {
+    const reading = answer(batch);
+    return { ...reading, parts: plain(reading.parts) };
+  };
   const batches = oneByOne ? events.map((event) => [event]) : [events];
   const readings = batches.map(read);
   const parts = readings.flatMap((reading) => reading.parts);

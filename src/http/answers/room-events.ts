@@ -1,7 +1,7 @@
-import type { RunEvent } from "../../../protocol/threads/events.ts";
-import { textOf } from "../../../protocol/threads/items.ts";
-import { isNested } from "../../../run/log/fold.ts";
-import { runOf } from "../../stream/watch-waits.ts";
+import type { RunEvent } from "../../protocol/threads/events.ts";
+import { textOf } from "../../protocol/threads/items.ts";
+import { isNested } from "../../run/log/fold.ts";
+import { runOf } from "../stream/watch-waits.ts";
 
 type AgentTurn = { readonly agent: string; readonly run: string; named: boolean };
 

@@ -1,14 +1,13 @@
-import type { ColloquyError } from "../../../protocol/base/errors.ts";
-import type { RunEvent } from "../../../protocol/threads/events.ts";
-import { callIdOf, type ItemOf, textOf } from "../../../protocol/threads/items.ts";
-import type { FinishReason, Usage } from "../../../protocol/agents/models.ts";
-import { isNested } from "../../../run/log/fold.ts";
-import type { AnswerImages } from "../../requests/answer-images.ts";
-import { createWaitWatcher, runOf } from "../../stream/watch-waits.ts";
-import { runCancelled, runFailed, textWithdrawn } from "../../stream/run-errors.ts";
-import { createTextSender } from "../../stream/text-sender.ts";
-import { annotationOf } from "./annotations.ts";
-import type { AnswerPart } from "./encode.ts";
+import type { ColloquyError } from "../../protocol/base/errors.ts";
+import type { RunEvent } from "../../protocol/threads/events.ts";
+import { callIdOf, type ItemOf, textOf } from "../../protocol/threads/items.ts";
+import type { FinishReason, Usage } from "../../protocol/agents/models.ts";
+import { isNested } from "../../run/log/fold.ts";
+import type { AnswerImages } from "../requests/answer-images.ts";
+import { createWaitWatcher, runOf } from "../stream/watch-waits.ts";
+import { runCancelled, runFailed, textWithdrawn } from "../stream/run-errors.ts";
+import { createTextSender } from "../stream/text-sender.ts";
+import type { AnswerPart } from "./answer-parts.ts";
 
 /** How a run came out, as far as one answer of this dialect goes. */
 export type RunOutcome = {
@@ -24,9 +23,6 @@ export type ReadProgress = {
   readonly model?: string;
 };
 
-/** Characters of a tool's result that the trace shows. */
-const traceLimit = 2000;
-
 export type ReaderOptions = {
   readonly pending?: boolean;
   readonly finalOnly?: boolean;
@@ -37,9 +33,8 @@ export type ReaderOptions = {
 };
 
 /**
- * Tells a run's events as the parts of one model answer: what agents say is text, their thoughts and the
- * server's tools are reasoning (a client must never try to run those), the caller's own tools are calls.
- * A run that waits for a person ends the answer with a text that says so; so does one that a `pending` run is behind.
+ * Tells a run's events as the parts of one answer: what agents say is text, what they think reasoning, the caller's own tools
+ * are calls. A run that waits for a person ends the answer, and says so; so does one that a `pending` run is behind.
  * `finalOnly`: the caller reads the answer by program, so what was said on the way to it is reasoning too.
  */
 export function createRunReader(
@@ -49,13 +44,10 @@ export function createRunReader(
   let parts: AnswerPart[] = [];
   let outcome: RunOutcome | undefined;
   const text = createTextSender();
-  let thoughts = "";
   let finish: FinishReason = "stop";
   let model: string | undefined;
   let usage: Usage = { inputTokens: 0, outputTokens: 0 };
-  /** Calls without a result yet, by step and index. */
-  const open = new Map<string, ItemOf<"call">>();
-  let lastTraced = "";
+  const calls = createCallParts();
   let behind = pending;
   const wait = createWaitWatcher();
   /** With `finalOnly`: what may be the answer, if nothing follows. */
@@ -68,20 +60,8 @@ export function createRunReader(
     said += piece.length;
     parts.push({ type: "text", text: piece });
   };
-  /** Adds the citations of a message that is complete. */
-  const cite = ({ content, citations = [] }: ItemOf<"message">["body"]) => {
-    const offset = said - textOf(content).length;
-    if (citations.length === 0) return;
-    parts.push({ type: "annotations", annotations: citations.map((citation) => annotationOf(citation, offset)) });
-  };
-  const think = (piece: string) => {
-    thoughts = piece;
-    parts.push({ type: "reasoning", text: piece });
-  };
-  const trace = (line: string) => think((thoughts === "" || thoughts.endsWith("\n") ? "" : "\n") + line + "\n");
-  const fail = (status: RunOutcome["status"], error: ColloquyError) => {
-    outcome = { status, error };
-  };
+  const think = (piece: string) => void parts.push({ type: "reasoning", text: piece });
+  const fail = (status: RunOutcome["status"], error: ColloquyError) => void (outcome = { status, error });
   const end = (status: "done" | "waiting", reason: FinishReason) => {
     parts.push({ type: "finish", reason, usage });
     outcome = { status };
@@ -105,38 +85,27 @@ export function createRunReader(
         }
         if (isWhole && item.body.reasoning) think(item.body.reasoning);
         if (finalOnly) {
-          if (last) trace(last);
+          if (last) think(last);
           last = textOf(item.body.content);
         } else {
           const rest = text.whole(item.step ?? item.id, textOf(item.body.content));
           if (rest === undefined) return fail("running", textWithdrawn(run));
           say(rest);
-          cite(item.body);
+          parts.push(...citationsIn(item.body, said));
         }
         finish = item.body.finish === "length" || item.body.finish === "filter" ? item.body.finish : "stop";
         usage = addUsage(usage, item.body.usage);
         model = item.body.model ?? model;
         return;
       }
-      case "call-start": {
-        open.set(stepKey(event.item), event.item);
-        if (event.item.body.target === "client") return;
-        lastTraced = stepKey(event.item);
-        return trace(`${event.item.body.name} ${event.item.body.arguments}`);
-      }
-      case "call-end": {
+      case "call-start":
+        return void parts.push(...calls.start(event.item));
+      case "call-end":
         images?.see(event.item.body.data);
-        const place = stepKey(event.item);
-        const call = open.get(place);
-        open.delete(place);
-        if (call?.body.target === "client") return;
-        // results of parallel calls come after all of the calls: they say whose they are
-        const whose = place === lastTraced || !call ? "" : call.body.name + " ";
-        return trace(`${whose}→ ${shorten(event.item.body.content)}`);
-      }
+        return void parts.push(...calls.end(event.item));
       case "run-wait": {
         if (event.reason !== "client") return;
-        parts.push(...clientCalls([...open.values()].filter((call) => call.body.target === "client")));
+        parts.push(...calls.ofClient());
         return end("waiting", "calls");
       }
       case "run-end":
@@ -166,21 +135,34 @@ export function createRunReader(
     }
     const outage = wait.outage();
     if (outage && !outcome) fail("waiting", outage);
-    const waiting = wait.text();
+    const waiting = wait.told();
     if (waiting !== undefined && !outcome) {
-      say(text.apart(behind ? `Your message is queued, as run ${run}, behind another one.\n${waiting}` : waiting));
+      const queued = behind
+        ? `Your message is queued, as run ${run}, behind another one.
+`
+        : "";
+      parts.push({
+        type: "wait",
+        run: waiting.run,
+        text: text.apart(queued + waiting.text),
+        questions: waiting.questions,
+      });
       end("waiting", "stop");
     }
     return { parts, outcome, model };
   };
 }
 
-function stepKey({ step, index }: { readonly step: string | null; readonly index: number | null }): string {
-  return `${step}/${index}`;
+/** The citations of a message that is complete, with `said` characters of the answer. */
+function citationsIn({ content, citations = [] }: ItemOf<"message">["body"], said: number): AnswerPart[] {
+  if (citations.length === 0) return [];
+  const offset = said - textOf(content).length;
+  const placed = citations.map((each) => ({ ...each, start: offset + each.start, end: offset + each.end }));
+  return [{ type: "citations", citations: placed }];
 }
 
-function shorten(content: string): string {
-  return content.length > traceLimit ? content.slice(0, traceLimit) + " …" : content;
+function stepKey({ step, index }: { readonly step: string | null; readonly index: number | null }): string {
+  return `${step}/${index}`;
 }
 
 function addUsage(
@@ -191,9 +173,29 @@ function addUsage(
   return { inputTokens: sum.inputTokens + more.inputTokens, outputTokens: sum.outputTokens + more.outputTokens };
 }
 
-function clientCalls(calls: readonly ItemOf<"call">[]): AnswerPart[] {
-  return calls.flatMap((call, index): AnswerPart[] => [
-    { type: "call-start", index, id: callIdOf(call.id), name: call.body.name },
-    { type: "call-delta", index, arguments: call.body.arguments },
-  ]);
+/** Tells the calls of a run: those of the server's tools as they begin and end, the caller's own once the run waits for them. */
+function createCallParts() {
+  /** Without a result yet, by step and index. */
+  const open = new Map<string, ItemOf<"call">>();
+  return {
+    start(call: ItemOf<"call">): AnswerPart[] {
+      open.set(stepKey(call), call);
+      const { name, arguments: written, target } = call.body;
+      return target === "client" ? [] : [{ type: "tool-start", id: callIdOf(call.id), name, arguments: written }];
+    },
+    end(result: ItemOf<"result">): AnswerPart[] {
+      const call = open.get(stepKey(result));
+      open.delete(stepKey(result));
+      if (!call || call.body.target === "client") return [];
+      const { content, isError = false } = result.body;
+      return [{ type: "tool-end", id: callIdOf(call.id), name: call.body.name, content, isError }];
+    },
+    ofClient: (): AnswerPart[] =>
+      [...open.values()]
+        .filter((call) => call.body.target === "client")
+        .flatMap((call, index): AnswerPart[] => [
+          { type: "call-start", index, id: callIdOf(call.id), name: call.body.name },
+          { type: "call-delta", index, arguments: call.body.arguments },
+        ]),
+  };
 }

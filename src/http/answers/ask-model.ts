@@ -1,28 +1,31 @@
 import type { FastifyReply } from "fastify";
-import { messageOf } from "../../../protocol/base/errors.ts";
-import type { ModelPart, ModelRequest } from "../../../protocol/agents/models.ts";
-import type { RequestReservation } from "../../../run/limits/reserve-spending.ts";
-import type { EndpointCall } from "../../server/endpoint.ts";
-import { openAiError } from "../../shapes/openai-error.ts";
-import { type SseStream, whenClosed } from "../../stream/sse.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import type { ModelPart, ModelRequest } from "../../protocol/agents/models.ts";
+import type { RequestReservation } from "../../run/limits/reserve-spending.ts";
+import type { EndpointCall } from "../server/endpoint.ts";
+import { type SseStream, whenClosed } from "../stream/sse.ts";
 import { modelMessages } from "./attach.ts";
-import type { ChatRequest } from "./decode.ts";
-import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";
+import type { AnswerRequest } from "./answer-request.ts";
+import { type AnswerWire, openingOf } from "./answer-wire.ts";
 
 /**
  * Asks a model directly: no run, and nothing is stored except the call log. The caller's closed connection aborts the model.
  * Nothing is sent before the first real part, so that a failure until then is a proper HTTP error.
  */
-export async function passThrough(call: EndpointCall, chat: ChatRequest): Promise<string | undefined> {
-  const { reply, request: asked, services, caller } = call;
+export async function askModel(
+  call: EndpointCall,
+  asked: AnswerRequest,
+  wire: AnswerWire,
+): Promise<string | undefined> {
+  const { reply, request: received, services, caller } = call;
   // Libraries send a key with every request, so it is no reason to refuse one.
-  if (asked.headers["idempotency-key"] !== undefined) reply.header("x-colloquy-idempotency", "ignored");
-  const model = services.models.get(chat.model);
+  if (received.headers["idempotency-key"] !== undefined) reply.header("x-colloquy-idempotency", "ignored");
+  const model = services.models.get(asked.model);
   const abort = new AbortController();
   whenClosed(reply.raw, () => {
     if (!reply.raw.writableFinished) abort.abort();
   });
-  const { messages, tools, toolChoice, format, settings } = chat;
+  const { messages, tools, toolChoice, format, settings } = asked;
   const request: ModelRequest = {
     messages: await modelMessages(call, messages),
     tools,
@@ -39,16 +42,16 @@ export async function passThrough(call: EndpointCall, chat: ChatRequest): Promis
   if (reserved?.isNear) reply.header("x-colloquy-budget", "nearly used up");
   const stream = model.stream(request, abort.signal);
   const batches = reserved ? metered(stream, reserved) : stream;
-  if (chat.stream) return await streamAnswer(call, batches, chat.includeUsage);
+  if (asked.stream) return await streamAnswer(call, batches, wire);
 
-  const completion = createCompletion(newAnswerHead());
+  const whole = wire.whole();
   for await (const parts of batches) {
     const started = parts.find((part) => part.type === "start");
     if (started) tellStart(reply, started);
-    completion.add(parts);
+    whole.add(parts);
   }
   reply.type("application/json; charset=utf-8");
-  return JSON.stringify(completion.body());
+  return JSON.stringify(whole.body());
 }
 
 /** Passes the answer through and counts it against what was reserved for it, however it ends. */
@@ -66,20 +69,19 @@ async function* metered(batches: AsyncIterable<readonly ModelPart[]>, reserved: 
 async function streamAnswer(
   call: EndpointCall,
   batches: AsyncIterable<readonly ModelPart[]>,
-  includeUsage: boolean,
+  wire: AnswerWire,
 ): Promise<undefined> {
   const { reply, request, streams } = call;
-  const encode = createChunkEncoder(newAnswerHead(), includeUsage);
   let stream: SseStream | undefined;
   let unsent = "";
   try {
     for await (const parts of batches) {
-      unsent += encode(parts);
+      unsent += wire.encode(parts);
       if (!stream) {
         const started = parts.find((part) => part.type === "start");
         if (started) tellStart(reply, started);
         if (parts.every((part) => part.type === "start")) continue;
-        stream = streams.open(reply, { refusal: errorEvent });
+        stream = streams.open(reply, openingOf(wire));
       }
       if (parts.at(-1)?.type === "finish") stream.end(unsent);
       else {
@@ -94,15 +96,11 @@ async function streamAnswer(
   } catch (error) {
     if (!stream) throw error;
     if (!stream.closed) request.log.warn({ err: error }, "the answer broke off: " + messageOf(error));
-    stream.end(errorEvent(error));
+    stream.end(wire.breakOff(error));
   }
 }
 
 function tellStart(reply: FastifyReply, { model, unseen }: Extract<ModelPart, { type: "start" }>): void {
   reply.header("x-colloquy-model", model);
   if (unseen !== undefined) reply.header("x-colloquy-unseen-pictures", unseen);
-}
-
-function errorEvent(error: unknown): string {
-  return `data: ${JSON.stringify(openAiError(error))}\n\n`;
 }

@@ -1,13 +1,12 @@
-import { InvalidInput } from "../../../protocol/base/errors.ts";
-import { newId } from "../../../protocol/base/ids.ts";
-import { type MessageContent, itemIdOfCall, type NewItem } from "../../../protocol/threads/items.ts";
-import type { ModelMessage } from "../../../protocol/agents/models.ts";
-import type { RunOptions } from "../../../protocol/threads/runs.ts";
-import type { StartInput } from "../../../run/runs.ts";
-import { filesIn } from "../../../run/log/attached-files.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { type MessageContent, itemIdOfCall, type NewItem } from "../../protocol/threads/items.ts";
+import type { ModelMessage } from "../../protocol/agents/models.ts";
+import type { RunOptions } from "../../protocol/threads/runs.ts";
+import type { StartInput } from "../../run/runs.ts";
+import { filesIn } from "../../run/log/attached-files.ts";
 import { filesOf } from "./attach.ts";
-import type { ChatMessage } from "./decode-messages.ts";
-import type { ChatRequest } from "./decode.ts";
+import type { AnswerMessage, AnswerRequest } from "./answer-request.ts";
 
 export type ClientResult = { readonly callId: string; readonly content: string };
 
@@ -17,24 +16,27 @@ export type AgentRequest = {
   readonly start?: StartInput;
 };
 
+/** Where the conversation is kept by us: a session of the caller's name, or the run whose answer this one follows. */
+export type KeptPlace = Pick<StartInput, "sessionKey"> | Required<Pick<StartInput, "threadId" | "follows">>;
+
 /**
- * Reads a conversation as what is new in it. With a session the thread is kept by us, and only what follows the
- * last answer counts; without one, a hidden thread is made with all of it.
+ * Reads a conversation as what is new in it. Of one that is kept by us only what follows the last answer counts; else a hidden
+ * thread is made with all of it.
  */
-export function readAgentRequest(chat: ChatRequest, sessionKey: string | undefined): AgentRequest {
-  const spoken = chat.messages.filter((message) => message.role !== "system");
+export function readAgentRequest(asked: AnswerRequest, place: KeptPlace | undefined): AgentRequest {
+  const spoken = asked.messages.filter((message) => message.role !== "system");
   const tail = spoken.slice(spoken.findLastIndex((message) => message.role === "assistant") + 1);
   const results = tail.filter((message) => message.role === "tool");
   const questions = tail.filter((message) => message.role === "user");
   const last = questions.at(-1);
   if (!last) return { results: ownResults(results) };
 
-  const system = chat.messages.flatMap((message) => (message.role === "system" ? [message.content] : [])).join("\n\n");
-  const shared = { agent: chat.model, options: optionsOf(chat), ...(system !== "" && { system }) };
-  if (sessionKey !== undefined) {
+  const system = asked.messages.flatMap((message) => (message.role === "system" ? [message.content] : [])).join("\n\n");
+  const shared = { agent: asked.model, options: optionsOf(asked), ...(system !== "" && { system }) };
+  if (place !== undefined) {
     const content = joinContents(questions.map((message) => message.content));
     const files = filesOf(questions);
-    const start: StartInput = { ...shared, sessionKey, message: { content, files }, showQuestions: true };
+    const start: StartInput = { ...shared, ...place, message: { content, files }, showQuestions: true };
     return { results: ownResults(results), start };
   }
   const history = toHistory(spoken.slice(0, spoken.lastIndexOf(last)));
@@ -58,7 +60,7 @@ function ownResults(results: readonly ToolMessage[]): ClientResult[] {
   });
 }
 
-function optionsOf({ settings, format, toolChoice, tools, onLimit }: ChatRequest): RunOptions {
+function optionsOf({ settings, format, toolChoice, tools, onLimit }: AnswerRequest): RunOptions {
   return {
     ...(Object.values(settings).some((value) => value !== undefined) && { settings }),
     ...(format && { format }),
@@ -69,7 +71,7 @@ function optionsOf({ settings, format, toolChoice, tools, onLimit }: ChatRequest
 }
 
 /** The client's own record of the conversation as items; calls keep their results. */
-function toHistory(messages: readonly ChatMessage[]): NewItem[] {
+function toHistory(messages: readonly AnswerMessage[]): NewItem[] {
   const items: NewItem[] = [];
   let answers = 0;
   /** Index of each call in its answer, by the client's id of it. */

@@ -1,0 +1,32 @@
+import type { AttachedFile } from "../../protocol/threads/items.ts";
+import type {
+  ModelMessage,
+  ModelSettings,
+  ResponseFormat,
+  ToolChoice,
+  ToolSchema,
+} from "../../protocol/agents/models.ts";
+
+/** A user's message may bring files, by the ids of their uploads. */
+export type UserMessage = Extract<ModelMessage, { role: "user" }> & {
+  readonly fileIds?: readonly string[];
+  /** Once they are looked up. */
+  readonly files?: readonly AttachedFile[];
+};
+export type AnswerMessage = Exclude<ModelMessage, { role: "user" }> | UserMessage;
+
+/** What a dialect asks of a model or an agent, in our own words. */
+export type AnswerRequest = {
+  /** A model's name, or an agent's id. */
+  readonly model: string;
+  readonly messages: readonly AnswerMessage[];
+  readonly stream: boolean;
+  /** Those that the client runs itself. */
+  readonly tools?: readonly ToolSchema[];
+  readonly toolChoice?: ToolChoice;
+  readonly format?: ResponseFormat;
+  readonly settings: ModelSettings;
+  readonly sessionId?: string;
+  /** Behaviour of an agent's run at a limit; default: the agent's own setting. */
+  readonly onLimit?: "pause" | "stop";
+};

@@ -1,0 +1,148 @@
+import { InvalidInput, messageOf } from "../../protocol/base/errors.ts";
+import type { RunStart } from "../../run/runs.ts";
+import type { EndpointCall } from "../server/endpoint.ts";
+import type { Services } from "../server/services.ts";
+import { createAnswerImages } from "../requests/answer-images.ts";
+import { followUntil, followUntilEnough, runTarget } from "../stream/follow-run.ts";
+import { idempotencyOf, sessionNameOf, parentRunOf } from "../requests/run-headers.ts";
+import type { AnswerPart } from "./answer-parts.ts";
+import type { AnswerRequest } from "./answer-request.ts";
+import { type AnswerWire, openingOf } from "./answer-wire.ts";
+import { createPlainAnswer } from "./plain-answer.ts";
+import { serverStops } from "../stream/run-errors.ts";
+import { createRoomEvents } from "./room-events.ts";
+import { createRunReader, type RunOutcome, type ReaderOptions } from "./run-reader.ts";
+import { type KeptPlace, readAgentRequest } from "./agent-request.ts";
+
+/** Answers with a durable run of an agent. A closed connection ends the stream, never the run. */
+export async function askAgent(
+  call: EndpointCall,
+  asked: AnswerRequest,
+  wireOf: (started: RunStart) => AnswerWire,
+): Promise<string | undefined> {
+  const sessionKey = sessionNameOf(call.request, asked.sessionId);
+  const started = await startOrContinue(call, asked, sessionKey === undefined ? undefined : { sessionKey });
+  return tellRun(call, { ...asked, started }, wireOf(started));
+}
+
+/** Starts the run that answers, or brings one that waits the results of the client's calls. */
+export async function startOrContinue(
+  call: EndpointCall,
+  asked: AnswerRequest,
+  place: KeptPlace | undefined,
+): Promise<RunStart> {
+  const { caller, services } = call;
+  const { results, start } = readAgentRequest(asked, place);
+  const continued = results.length > 0 ? await services.runs.bringResults(caller, results) : undefined;
+  if (start) {
+    const idempotency = idempotencyOf(call.request);
+    return await services.runs.start(caller, { ...start, held: true, idempotency, ...parentRunOf(call.request) });
+  }
+  if (continued) return continued;
+  throw new InvalidInput("The last message must be the user's, or results of the agent's tool calls.", {
+    param: "messages",
+  });
+}
+
+/** The run that answers, and how the answer is to be told. */
+export type ToldRun = Pick<AnswerRequest, "model" | "stream" | "format"> & { readonly started: RunStart };
+
+/** Tells what a run answers, from where it was started or continued to its end or its next wait. */
+export async function tellRun(call: EndpointCall, told: ToldRun, wire: AnswerWire): Promise<string | undefined> {
+  const { reply, services } = call;
+  const { runId, threadId } = told.started;
+  const model = services.agents.has(told.model)
+    ? services.models.get(services.agents.get(told.model).model)
+    : services.models.get(told.model);
+  // of a chain it is only known later which model serves; the demo says so in any case
+  reply.header("x-colloquy-model", model.demo ? "demo" : model.id);
+  reply.header("x-colloquy-run", runId).header("x-colloquy-thread", threadId);
+  return told.stream ? streamRun(call, told, wire) : await collectRun(call, told, wire);
+}
+
+function streamRun(call: EndpointCall, told: ToldRun, wire: AnswerWire): undefined {
+  const { request, reply, services, streams } = call;
+  const read = readerOf(call, told, wire);
+  const stream = streams.open(reply, {
+    ...openingOf(wire),
+    onClose: () => follower.close(),
+    farewell: () => wire.breakOff(serverStops(told.started.runId)),
+  });
+  stream.write(wire.encode([startOf(told)]));
+  const follower = followUntil(services.runs, followPosition(call, told), {
+    events(events) {
+      const { parts, outcome } = read(events);
+      const text = wire.encode(parts);
+      if (outcome) stream.end(outcome.error ? text + wire.breakOff(outcome.error) : text);
+      else if (text !== "") stream.write(text);
+      return outcome !== undefined;
+    },
+    error(error) {
+      request.log.error({ err: error }, "a run could not be followed: " + messageOf(error));
+      stream.end(wire.breakOff(error));
+    },
+    drained: stream.drained,
+  });
+}
+
+async function collectRun(call: EndpointCall, told: ToldRun, wire: AnswerWire): Promise<string> {
+  const { reply } = call;
+  const whole = wire.whole();
+  whole.add([startOf(told)]);
+  const read = readerOf(call, told, wire);
+  let outcome: RunOutcome | undefined;
+  // the run did work: a client library must not have it done again on its own
+  reply.header("x-should-retry", "false");
+  await followUntilEnough(call, told.started.runId, followPosition(call, told), (events) => {
+    const reading = read(events);
+    whole.add(reading.parts);
+    if (reading.model !== undefined) reply.header("x-colloquy-model", reading.model);
+    outcome = reading.outcome;
+    return outcome !== undefined;
+  });
+  reply.header("x-colloquy-status", outcome!.status);
+  if (outcome!.error) throw outcome!.error;
+  reply.removeHeader("x-should-retry").type("application/json; charset=utf-8");
+  return JSON.stringify(whole.body());
+}
+
+function startOf({ model }: ToldRun): AnswerPart {
+  return { type: "start", model, provider: "colloquy" };
+}
+
+/**
+ * Decides what the answer contains besides the agent's final text. With a response format a program parses it, so it is only that.
+ * Images are shown to people only: neither to a program nor to another run of this server that made the request.
+ */
+function readerOptions(call: EndpointCall, { started, format, stream }: ToldRun): ReaderOptions {
+  const finalOnly = format !== undefined;
+  const isShown = !finalOnly && parentRunOf(call.request).within === undefined;
+  return {
+    pending: started.pending,
+    finalOnly,
+    isWhole: !stream,
+    ...(isShown && { images: createAnswerImages(call, started.threadId) }),
+  };
+}
+
+/** Follows the thread instead of the run if the message is queued: the run before it may have to wait for a person. */
+function followPosition({ services }: EndpointCall, { started, model }: ToldRun) {
+  const { threadId, cursor, pending } = started;
+  return { target: pending || isRoom(services, model) ? { threadId } : runTarget(started), from: cursor };
+}
+
+/** Reads a run's events as what the wire takes. A room's members answer in runs of their own, whose events are translated into the room's. */
+function readerOf(call: EndpointCall, told: ToldRun, { isRich }: AnswerWire): ReturnType<typeof createRunReader> {
+  const { runId } = told.started;
+  const answer = createRunReader(runId, readerOptions(call, told));
+  const translate = isRoom(call.services, told.model) ? createRoomEvents(runId) : undefined;
+  const plain = isRich ? undefined : createPlainAnswer();
+  return (events) => {
+    const reading = answer(translate ? translate(events) : events);
+    return plain ? { ...reading, parts: plain(reading.parts) } : reading;
+  };
+}
+
+function isRoom({ agents }: Pick<Services, "agents">, model: string): boolean {
+  return agents.has(model) && agents.get(model).room !== undefined;
+}

@@ -1,0 +1,44 @@
+import { InvalidInput } from "../../protocol/base/errors.ts";
+
+/** A JSON object of unknown content. */
+export type JsonFields = { readonly [name: string]: unknown };
+
+export function isFields(value: unknown): value is JsonFields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Refuses the request, naming the parameter at fault. */
+export function refuse(param: string, fault: string): never {
+  throw new InvalidInput(`${param}: ${fault}`, { param });
+}
+
+/** Absent and null mean the same to clients of this dialect. */
+export function optionalString(fields: JsonFields, name: string, within = ""): string | undefined {
+  const value = fields[name] ?? undefined;
+  if (value !== undefined && typeof value !== "string") refuse(within + name, "must be a string");
+  return value;
+}
+
+export function optionalBoolean(fields: JsonFields, name: string, within = ""): boolean | undefined {
+  const value = fields[name] ?? undefined;
+  if (value !== undefined && typeof value !== "boolean") refuse(within + name, "must be true or false");
+  return value;
+}
+
+export function optionalFields(fields: JsonFields, name: string, within = ""): JsonFields | undefined {
+  const value = fields[name] ?? undefined;
+  if (value !== undefined && !isFields(value)) refuse(within + name, "must be an object");
+  return value;
+}
+
+export type NumberRange = { readonly from?: number; readonly to?: number; readonly whole?: true };
+
+export function optionalNumber(fields: JsonFields, name: string, range: NumberRange = {}): number | undefined {
+  const value = fields[name] ?? undefined;
+  if (value === undefined) return undefined;
+  if (typeof value !== "number" || !Number.isFinite(value)) refuse(name, "must be a number");
+  if (range.whole && !Number.isInteger(value)) refuse(name, "must be a whole number");
+  if (range.from !== undefined && value < range.from) refuse(name, `must be at least ${range.from}`);
+  if (range.to !== undefined && value > range.to) refuse(name, `must be at most ${range.to}`);
+  return value;
+}
