@@ -140,7 +140,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   // Children that a request began have no place of their own.
   const isBusy = () => queue.busy() || active.size > 0;
 
-  const { placeOf, ...mine } = createThreads(database);
+  const { placeOf, definitionOf, ...mine } = createThreads(database);
   const threads: Threads = {
     ...mine,
     ...createBranches(runtime),
@@ -209,6 +209,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     callTool: (caller, input) => callTool(runtime, caller, input),
     follow: feeds.follow,
     placeOf,
+    definitionOf,
   };
   let drained: Promise<void> | undefined;
   const drain = async (graceMs: number, isAnswering: () => boolean) => {

@@ -6,7 +6,7 @@ import type { AgentDefinition, OnOutage } from "../protocol/agents/agents.ts";
 import type { Caller } from "../protocol/base/callers.ts";
 import type { Cursor, RunEvent } from "../protocol/threads/events.ts";
 import type { AttachedFile, MessageContent, Decision, Item, ItemOf, NewItem } from "../protocol/threads/items.ts";
-import type { RunOptions, RunOrigin, ThreadRecord } from "../protocol/threads/runs.ts";
+import type { RunDefinition, RunOptions, RunOrigin, ThreadRecord } from "../protocol/threads/runs.ts";
 
 export type StartInput = {
   /** Agent id. */
@@ -41,7 +41,7 @@ export type StartInput = {
   readonly again?: string;
   /** The run that it stands in place of. */
   readonly origin?: RunOrigin;
-  /** The caller's dialect's system text, if any; kept as a `system` message before the caller's. */
+  /** The caller's dialect's system text; kept as a `system` message before the caller's. "": what held before does no more. */
   readonly system?: string;
   readonly options?: RunOptions;
   /** Behaviour if the thread has a live run; default: `queue`. */
@@ -253,6 +253,8 @@ export type Runs = {
    * none since). A run that has not begun comes behind all that the thread has. Throws NotFound.
    */
   placeOf(caller: Caller, runId: string): Promise<RunPlace>;
+  /** What it was begun with. Throws NotFound. */
+  definitionOf(caller: Caller, runId: string): Promise<RunDefinition>;
 };
 
 /** Questions that runs wait for, and what a person answers once and for all. Each verb throws NotFound for what is not the caller's. */

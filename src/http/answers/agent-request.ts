@@ -60,13 +60,16 @@ function ownResults(results: readonly ToolMessage[]): ClientResult[] {
   });
 }
 
-function optionsOf({ settings, format, toolChoice, tools, onLimit }: AnswerRequest): RunOptions {
+function optionsOf({ settings, format, toolChoice, tools, onLimit, toolCalls, echo }: AnswerRequest): RunOptions {
   return {
     ...(Object.values(settings).some((value) => value !== undefined) && { settings }),
     ...(format && { format }),
     ...(toolChoice && { toolChoice }),
     ...(tools && { clientTools: tools }),
-    ...(onLimit && { limits: { onLimit } }),
+    ...((onLimit !== undefined || toolCalls !== undefined) && {
+      limits: { ...(onLimit !== undefined && { onLimit }), ...(toolCalls !== undefined && { toolCalls }) },
+    }),
+    ...(echo && { echo }),
   };
 }
 

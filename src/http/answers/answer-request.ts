@@ -1,4 +1,5 @@
 import type { AttachedFile } from "../../protocol/threads/items.ts";
+import type { JsonFields } from "./request-values.ts";
 import type {
   ModelMessage,
   ModelSettings,
@@ -29,4 +30,8 @@ export type AnswerRequest = {
   readonly sessionId?: string;
   /** Behaviour of an agent's run at a limit; default: the agent's own setting. */
   readonly onLimit?: "pause" | "stop";
+  /** Calls of tools that an agent's run may make. */
+  readonly toolCalls?: number;
+  /** What the protocol tells back of the request when a run of it is looked up: kept with the run. */
+  readonly echo?: JsonFields;
 };

@@ -1,5 +1,5 @@
 import { InvalidInput, messageOf } from "../../protocol/base/errors.ts";
-import type { RunStart } from "../../run/runs.ts";
+import type { RunStart, StartInput } from "../../run/runs.ts";
 import type { EndpointCall } from "../server/endpoint.ts";
 import type { Services } from "../server/services.ts";
 import { createAnswerImages } from "../requests/answer-images.ts";
@@ -7,7 +7,7 @@ import { followUntil, followUntilEnough, runTarget } from "../stream/follow-run.
 import { idempotencyOf, sessionNameOf, parentRunOf } from "../requests/run-headers.ts";
 import type { AnswerPart } from "./answer-parts.ts";
 import type { AnswerRequest } from "./answer-request.ts";
-import { type AnswerWire, openingOf } from "./answer-wire.ts";
+import { type AnswerWire, openingOf, type WholeAnswer } from "./answer-wire.ts";
 import { createPlainAnswer } from "./plain-answer.ts";
 import { serverStops } from "../stream/run-errors.ts";
 import { createRoomEvents } from "./room-events.ts";
@@ -30,13 +30,20 @@ export async function startOrContinue(
   call: EndpointCall,
   asked: AnswerRequest,
   place: KeptPlace | undefined,
+  more: Pick<StartInput, "as" | "held" | "system"> = {},
 ): Promise<RunStart> {
   const { caller, services } = call;
   const { results, start } = readAgentRequest(asked, place);
   const continued = results.length > 0 ? await services.runs.bringResults(caller, results) : undefined;
   if (start) {
     const idempotency = idempotencyOf(call.request);
-    return await services.runs.start(caller, { ...start, held: true, idempotency, ...parentRunOf(call.request) });
+    return await services.runs.start(caller, {
+      held: true,
+      ...more,
+      ...start,
+      idempotency,
+      ...parentRunOf(call.request),
+    });
   }
   if (continued) return continued;
   throw new InvalidInput("The last message must be the user's, or results of the agent's tool calls.", {
@@ -45,17 +52,21 @@ export async function startOrContinue(
 }
 
 /** The run that answers, and how the answer is to be told. */
-export type ToldRun = Pick<AnswerRequest, "model" | "stream" | "format"> & { readonly started: RunStart };
+export type ToldRun = Pick<AnswerRequest, "model" | "stream" | "format"> &
+  Pick<ReaderOptions, "openCalls" | "isPatient"> & {
+    readonly started: RunStart;
+    /** The answer is told to its end. */
+    readonly onEnd?: (outcome: RunOutcome) => void;
+  };
 
 /** Tells what a run answers, from where it was started or continued to its end or its next wait. */
 export async function tellRun(call: EndpointCall, told: ToldRun, wire: AnswerWire): Promise<string | undefined> {
   const { reply, services } = call;
   const { runId, threadId } = told.started;
-  const model = services.agents.has(told.model)
-    ? services.models.get(services.agents.get(told.model).model)
-    : services.models.get(told.model);
+  const name = services.agents.has(told.model) ? services.agents.get(told.model).model : told.model;
+  const model = services.models.has(name) ? services.models.get(name) : undefined;
   // of a chain it is only known later which model serves; the demo says so in any case
-  reply.header("x-colloquy-model", model.demo ? "demo" : model.id);
+  if (model) reply.header("x-colloquy-model", model.demo ? "demo" : model.id);
   reply.header("x-colloquy-run", runId).header("x-colloquy-thread", threadId);
   return told.stream ? streamRun(call, told, wire) : await collectRun(call, told, wire);
 }
@@ -73,8 +84,10 @@ function streamRun(call: EndpointCall, told: ToldRun, wire: AnswerWire): undefin
     events(events) {
       const { parts, outcome } = read(events);
       const text = wire.encode(parts);
-      if (outcome) stream.end(outcome.error ? text + wire.breakOff(outcome.error) : text);
-      else if (text !== "") stream.write(text);
+      if (outcome) {
+        told.onEnd?.(outcome);
+        stream.end(outcome.error ? text + wire.breakOff(outcome.error, outcome.status) : text);
+      } else if (text !== "") stream.write(text);
       return outcome !== undefined;
     },
     error(error) {
@@ -87,12 +100,27 @@ function streamRun(call: EndpointCall, told: ToldRun, wire: AnswerWire): undefin
 
 async function collectRun(call: EndpointCall, told: ToldRun, wire: AnswerWire): Promise<string> {
   const { reply } = call;
+  // the run did work: a client library must not have it done again on its own
+  reply.header("x-should-retry", "false");
+  const { whole, outcome } = await collectAnswer(call, told, wire);
+  told.onEnd?.(outcome);
+  reply.header("x-colloquy-status", outcome.status);
+  if (outcome.error) throw outcome.error;
+  reply.removeHeader("x-should-retry").type("application/json; charset=utf-8");
+  return JSON.stringify(whole.body());
+}
+
+/** Reads what a run answers, from where it was started or continued to its end or its next wait. */
+export async function collectAnswer(
+  call: EndpointCall,
+  told: ToldRun,
+  wire: AnswerWire,
+): Promise<{ readonly whole: WholeAnswer; readonly outcome: RunOutcome }> {
+  const { reply } = call;
   const whole = wire.whole();
   whole.add([startOf(told)]);
   const read = readerOf(call, told, wire);
   let outcome: RunOutcome | undefined;
-  // the run did work: a client library must not have it done again on its own
-  reply.header("x-should-retry", "false");
   await followUntilEnough(call, told.started.runId, followPosition(call, told), (events) => {
     const reading = read(events);
     whole.add(reading.parts);
@@ -100,10 +128,7 @@ async function collectRun(call: EndpointCall, told: ToldRun, wire: AnswerWire): 
     outcome = reading.outcome;
     return outcome !== undefined;
   });
-  reply.header("x-colloquy-status", outcome!.status);
-  if (outcome!.error) throw outcome!.error;
-  reply.removeHeader("x-should-retry").type("application/json; charset=utf-8");
-  return JSON.stringify(whole.body());
+  return { whole, outcome: outcome! };
 }
 
 function startOf({ model }: ToldRun): AnswerPart {
@@ -114,13 +139,17 @@ function startOf({ model }: ToldRun): AnswerPart {
  * Decides what the answer contains besides the agent's final text. With a response format a program parses it, so it is only that.
  * Images are shown to people only: neither to a program nor to another run of this server that made the request.
  */
-function readerOptions(call: EndpointCall, { started, format, stream }: ToldRun): ReaderOptions {
+function readerOptions(call: EndpointCall, told: ToldRun, { isResumable }: AnswerWire): ReaderOptions {
+  const { started, format, stream, openCalls, isPatient } = told;
   const finalOnly = format !== undefined;
   const isShown = !finalOnly && parentRunOf(call.request).within === undefined;
   return {
     pending: started.pending,
     finalOnly,
     isWhole: !stream,
+    inOrder: isResumable === true,
+    ...(openCalls && { openCalls }),
+    ...(isPatient && { isPatient }),
     ...(isShown && { images: createAnswerImages(call, started.threadId) }),
   };
 }
@@ -132,11 +161,11 @@ function followPosition({ services }: EndpointCall, { started, model }: ToldRun)
 }
 
 /** Reads a run's events as what the wire takes. A room's members answer in runs of their own, whose events are translated into the room's. */
-function readerOf(call: EndpointCall, told: ToldRun, { isRich }: AnswerWire): ReturnType<typeof createRunReader> {
+function readerOf(call: EndpointCall, told: ToldRun, wire: AnswerWire): ReturnType<typeof createRunReader> {
   const { runId } = told.started;
-  const answer = createRunReader(runId, readerOptions(call, told));
+  const answer = createRunReader(runId, readerOptions(call, told, wire));
   const translate = isRoom(call.services, told.model) ? createRoomEvents(runId) : undefined;
-  const plain = isRich ? undefined : createPlainAnswer();
+  const plain = wire.isRich ? undefined : createPlainAnswer();
   return (events) => {
     const reading = answer(translate ? translate(events) : events);
     return plain ? { ...reading, parts: plain(reading.parts) } : reading;

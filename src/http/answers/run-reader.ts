@@ -28,6 +28,15 @@ export type ReaderOptions = {
   readonly finalOnly?: boolean;
   /** The answer is sent in one piece, so what is withdrawn was never told. */
   readonly isWhole?: boolean;
+  /**
+   * What a step thinks behind its first words is not told: the log does not know where that was, so that an answer taken up from
+   * it would be another one.
+   */
+  readonly inOrder?: boolean;
+  /** An outage of the provider is waited for. */
+  readonly isPatient?: boolean;
+  /** Calls that were made before this answer began, and have no result yet. */
+  readonly openCalls?: readonly ItemOf<"call">[];
   /** Those that its calls made are shown below the answer. */
   readonly images?: AnswerImages | undefined;
 };
@@ -39,15 +48,16 @@ export type ReaderOptions = {
  */
 export function createRunReader(
   run: string,
-  { pending = false, finalOnly = false, isWhole = false, images }: ReaderOptions = {},
+  options: ReaderOptions = {},
 ): (events: readonly RunEvent[]) => ReadProgress {
+  const { pending = false, finalOnly = false, isWhole = false, inOrder = false, isPatient = false, images } = options;
   let parts: AnswerPart[] = [];
   let outcome: RunOutcome | undefined;
   const text = createTextSender();
   let finish: FinishReason = "stop";
   let model: string | undefined;
   let usage: Usage = { inputTokens: 0, outputTokens: 0 };
-  const calls = createCallParts();
+  const calls = createCallParts(options.openCalls);
   let behind = pending;
   const wait = createWaitWatcher();
   /** With `finalOnly`: what may be the answer, if nothing follows. */
@@ -75,7 +85,7 @@ export function createRunReader(
         return piece === undefined ? fail("running", textWithdrawn(run)) : say(piece);
       }
       case "reasoning-delta":
-        return isWhole ? undefined : think(event.text);
+        return isWhole || (inOrder && text.hasBegun(event.step)) ? undefined : think(event.text);
       case "message": {
         const { item } = event;
         if (item.body.role !== "assistant") return;
@@ -134,8 +144,8 @@ export function createRunReader(
       if (own) read(event);
     }
     const outage = wait.outage();
-    if (outage && !outcome) fail("waiting", outage);
-    const waiting = wait.told();
+    if (outage && !outcome && !isPatient) fail("waiting", outage);
+    const waiting = outage ? undefined : wait.told();
     if (waiting !== undefined && !outcome) {
       const queued = behind
         ? `Your message is queued, as run ${run}, behind another one.
@@ -174,21 +184,28 @@ function addUsage(
 }
 
 /** Tells the calls of a run: those of the server's tools as they begin and end, the caller's own once the run waits for them. */
-function createCallParts() {
+function createCallParts(before: readonly ItemOf<"call">[] = []) {
   /** Without a result yet, by step and index. */
-  const open = new Map<string, ItemOf<"call">>();
+  const open = new Map(before.map((call) => [stepKey(call), call]));
+  const untold = new Set(before);
+  const started = ({ id, body: { name, arguments: written } }: ItemOf<"call">): AnswerPart => ({
+    type: "tool-start",
+    id: callIdOf(id),
+    name,
+    arguments: written,
+  });
   return {
     start(call: ItemOf<"call">): AnswerPart[] {
       open.set(stepKey(call), call);
-      const { name, arguments: written, target } = call.body;
-      return target === "client" ? [] : [{ type: "tool-start", id: callIdOf(call.id), name, arguments: written }];
+      return call.body.target === "client" ? [] : [started(call)];
     },
     end(result: ItemOf<"result">): AnswerPart[] {
       const call = open.get(stepKey(result));
       open.delete(stepKey(result));
       if (!call || call.body.target === "client") return [];
       const { content, isError = false } = result.body;
-      return [{ type: "tool-end", id: callIdOf(call.id), name: call.body.name, content, isError }];
+      const end: AnswerPart = { type: "tool-end", id: callIdOf(call.id), name: call.body.name, content, isError };
+      return untold.delete(call) ? [started(call), end] : [end];
     },
     ofClient: (): AnswerPart[] =>
       [...open.values()]

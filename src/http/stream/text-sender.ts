@@ -20,6 +20,7 @@ export function createTextSender() {
     sent = "";
   };
   return {
+    hasBegun: (name: string) => name === step && sent !== "",
     delta(name: string, offset: number, piece: string): string | undefined {
       enter(name);
       const known = sent.length - offset;

@@ -42,6 +42,8 @@ export type RunOptions = {
   readonly dryRun?: boolean;
   /** What an outage of the model's provider is to the run, instead of what its agent says. */
   readonly onOutage?: OnOutage;
+  /** What the protocol of whoever asked tells back of the request, in its own words; the run has no use for it. */
+  readonly echo?: { readonly [name: string]: unknown };
 };
 
 /** All that a run needs to go on the same after a crash or a deploy: kept with the run from its start. */

@@ -2,8 +2,9 @@ import { type Caller, hiddenError } from "../../protocol/base/callers.ts";
 import { InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
-import type { ThreadRecord } from "../../protocol/threads/runs.ts";
+import type { RunDefinition, ThreadRecord } from "../../protocol/threads/runs.ts";
 import type { Database } from "../../store/driver/database.ts";
+import { definitionSql } from "../log/run-definitions.ts";
 import { liveRootSql } from "../lifecycle/accept.ts";
 import { itemPageSql, pageBytes } from "../log/item-pages.ts";
 import { noRun, threadBusy } from "../lifecycle/locked-run.ts";
@@ -34,6 +35,7 @@ type BasicThreads = Pick<
   | "listItems"
   | "rate"
   | "placeOf"
+  | "definitionOf"
 >;
 
 export function createThreads(database: Database): BasicThreads {
@@ -201,6 +203,17 @@ export function createThreads(database: Database): BasicThreads {
         ...(resumed !== null && { resumedAt: resumed }),
         ...(end !== null && end > (resumed ?? 0) && { end }),
       };
+    },
+    async definitionOf(caller, runId) {
+      const [row] = isId(runId)
+        ? await database.query<{ definition: RunDefinition }>(
+            `select ${definitionSql("runs")} as definition from runs where id = $1 and user_id = $2 and ${startedWithKeySql("$3", "caller")}
+             union all select start -> 'definition' from pending where run_id = $1 and user_id = $2 and ${startedWithKeySql("$3", "start -> 'caller'")}`,
+            [runId, caller.userId, caller.only ?? null],
+          )
+        : [];
+      if (!row) throw hiddenError(caller, noRun(runId));
+      return row.definition;
     },
   };
 }

@@ -61,9 +61,10 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, 
   const agent = input.as ?? runtime.agents.get(input.agent);
   const options = input.options ?? {};
   const runId = newId();
-  const system: NewItem[] = input.system
-    ? [{ id: newId(), kind: "message", author: caller.name, body: { role: "system", content: input.system } }]
-    : [];
+  const system: NewItem[] =
+    input.system === undefined
+      ? []
+      : [{ id: newId(), kind: "message", author: caller.name, body: { role: "system", content: input.system } }];
   const message: NewItem = {
     id: input.message.id ?? newId(),
     kind: "message",
