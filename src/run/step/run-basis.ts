@@ -37,11 +37,12 @@ function basisOf(work: RunWork): RunBasis {
 }
 
 /** Returns the agent's room for a prompt. A missing model, or one without a key, is reported later by a step. */
-function roomOf({ runtime: { models } }: RunWork, agent: AgentDefinition): number {
+function roomOf({ runtime: { models } }: RunWork, agent: AgentDefinition): Parameters<typeof offeredTools>[1] {
   try {
-    return windowOf(models.get(agent.model), agent);
+    const model = models.get(agent.model);
+    return { window: windowOf(model, agent), isDemo: model.demo };
   } catch (error) {
-    if (error instanceof ColloquyError) return Infinity;
+    if (error instanceof ColloquyError) return { window: Infinity };
     throw error;
   }
 }
@@ -57,38 +58,56 @@ const maxOfWindow = 0.4;
 /** and those that are offered all the same. */
 const offeredOfWindow = 0.2;
 
+/**
+ * Tokens of the tools that an agent has by a pattern (`*`) only: the rest is searched for when it is needed, so that a hello
+ * does not cost what the whole workshop weighs.
+ */
+const patternTokens = 900;
+const patternOfWindow = 0.03;
+
 export const toolsDeferred = "tools_deferred";
 
 export type OfferedTools = {
   readonly tools: readonly ToolSchema[];
-  /** The others, for which there is no room: the model searches among them. */
+  /** Those for which the model has no room. */
   readonly deferred: readonly ToolSchema[];
 };
 
-/** The tools of a run in a prompt of this size: those that were called or found, that the agent names, and the first ones. */
+/**
+ * The tools of a run in a prompt of this size: those that were called or found in the conversation, that the agent names, and
+ * of the others the smallest, as far as they fit. Among the rest the model searches.
+ */
 export function offeredTools(
   work: Pick<RunWork, "taken" | "runtime" | "items" | "branch">,
-  window: number,
+  { window, isDemo = false }: { readonly window: number; readonly isDemo?: boolean | undefined },
 ): OfferedTools {
+  const { runtime } = work;
   const { definition } = work.taken;
-  const all = [...definition.tools, ...foundIn(definition, work.branch)];
-  if (schemaTokens(all) <= window * maxOfWindow) return { tools: all, deferred: [] };
-  const found = foundAmong(new Set(definition.tools.map(({ name }) => name)), work.items);
-  const wanted = new Set([...found.map(({ name }) => name), ...calledIn(work.items)]);
+  const all = [...definition.tools, ...foundIn(definition, work.branch)].filter(({ name }) => name !== searchName);
+  const own = new Set(definition.tools.map(({ name }) => name));
+  const wanted = new Set([...foundAmong(own, work.branch).map(({ name }) => name), ...calledIn(work.branch)]);
   // Tools that are not in the registry are the run's own, such as delegation, and can't be searched for.
-  const isFixed = ({ name }: ToolSchema) => work.runtime.tools.get(name) === undefined;
+  const isFixed = ({ name }: ToolSchema) => runtime.tools.get(name) === undefined;
   const rank = (tool: ToolSchema) =>
     isFixed(tool) ? 0 : wanted.has(tool.name) ? 1 : definition.agent.tools.includes(tool.name) ? 2 : 3;
-  let left = window * offeredOfWindow;
+  const sized = all.map((tool) => ({ tool, rank: rank(tool), tokens: schemaTokens([tool]) }));
+  const isTight = schemaTokens(all) > window * maxOfWindow;
+  let room = isTight ? window * offeredOfWindow : Infinity;
+  let ofPattern = isDemo ? Infinity : Math.min(patternTokens, window * patternOfWindow);
   const offered = new Set<ToolSchema>();
-  for (const tool of all.filter(({ name }) => name !== searchName).toSorted((one, other) => rank(one) - rank(other))) {
-    left -= schemaTokens([tool]);
-    if (left >= 0 || isFixed(tool)) offered.add(tool);
+  for (const { tool, rank: kind, tokens } of sized.toSorted(
+    (one, other) => one.rank - other.rank || (one.rank === 3 ? one.tokens - other.tokens : 0),
+  )) {
+    room -= tokens;
+    if (kind === 3) ofPattern -= tokens;
+    if (kind === 0 || (room >= 0 && (kind < 3 || ofPattern >= 0))) offered.add(tool);
   }
-  const deferred = all.filter((tool) => !offered.has(tool) && tool.name !== searchName);
-  const others = [...deferred.map(({ name }) => name), ...(definition.deferred ?? [])];
-  const search = searchTool([...new Set(others)].flatMap((name) => work.runtime.tools.get(name) ?? []));
-  return { tools: [...all.filter((tool) => offered.has(tool)), ...toolSchemas([search])], deferred };
+  const left = all.filter((tool) => !offered.has(tool));
+  const sought = [...new Set([...left.map(({ name }) => name), ...(definition.deferred ?? [])])];
+  const tools = all.filter((tool) => offered.has(tool));
+  if (sought.length === 0) return { tools, deferred: [] };
+  const search = searchTool(sought.flatMap((name) => runtime.tools.get(name) ?? []));
+  return { tools: [...tools, ...toolSchemas([search])], deferred: isTight ? left : [] };
 }
 
 /** Whether tools of this run must be searched for since there was no room for them. */

@@ -25,7 +25,7 @@ const promptShortened = "prompt_shortened";
 export function requestOf(work: RunWork, model: Model, options: RequestOptions): PreparedRequest {
   const { options: asked } = work.taken.definition;
   const window = windowFor(work, model, options);
-  const { offered, deferred } = offeredIn(work, window, options);
+  const { offered, deferred } = offeredIn(work, { model, window }, options);
   // Only an answer is held to the run's format, and many models can't call tools while they are.
   const format = options.format ?? (offered.length === 0 ? answerFormat(work, options) : undefined);
   const first = !work.items.some((item) => !isNested(item) && (item.kind === "call" || isAnswer(item)));
@@ -57,7 +57,7 @@ function windowFor(work: RunWork, model: Model, { window, as }: RequestOptions):
 export function promptOf(work: RunWork, model: Model, options: RequestOptions): PromptOptions {
   const { definition } = work.taken;
   const window = windowFor(work, model, options);
-  const { offered } = offeredIn(work, window, options);
+  const { offered } = offeredIn(work, { model, window }, options);
   const wanted = settingsIn(work, options).maxTokens ?? roomFor(window);
   // An answer that would leave no room for a question gets less.
   const answer = Math.min(wanted, Math.floor(window / 2));
@@ -107,9 +107,9 @@ function fittingSettings(settings: ModelSettings, left: number): ModelSettings {
     : { ...settings, maxTokens: Math.floor(left) };
 }
 
-function offeredIn(work: RunWork, window: number, options: StepOptions) {
+function offeredIn(work: RunWork, { model, window }: { model: Model; window: number }, options: StepOptions) {
   if (options.withoutTools) return { offered: [], deferred: [] };
-  const { tools, deferred } = offeredTools(work, window);
+  const { tools, deferred } = offeredTools(work, { window, isDemo: model.demo });
   return { offered: [...tools, ...(work.taken.definition.options.clientTools ?? [])], deferred };
 }
 

@@ -11,7 +11,6 @@ import { searchName } from "../../tools/core/search-tools.ts";
 import { createToolRegistry } from "../../tools/core/registry.ts";
 import { hashOfCall } from "../limits/limits.ts";
 import type { CallItem } from "../log/call-items.ts";
-import { toolsDeferred } from "../step/run-basis.ts";
 import type { RunWork } from "../step/work.ts";
 import { directCall } from "./direct-call.ts";
 import { prepareCall, toolsOf } from "./prepare-call.ts";
@@ -378,23 +377,17 @@ anyDatabase((databases) => {
     const tools = ["a", "b", "c", delegateName, searchName].map((name) => toolOf(name));
     const names = (definition: object, more: Case = {}) =>
       toolsOf(workOf({ tools, definition, ...more })).map(({ name }) => name);
-    assert.deepEqual(names({ tools: [{ name: "a" }, { name: "gone" }] }), ["a"]);
-    assert.deepEqual(names({ tools: [{ name: "a" }, { name: "b" }] }, { permissions: ["tool:b"] }), ["b"]);
+    assert.deepEqual(names({ tools: [{ name: "a" }, { name: "gone" }] }), ["a", searchName]);
+    assert.deepEqual(names({ tools: [{ name: "a" }, { name: "b" }] }, { permissions: ["tool:b"] }), ["b", searchName]);
     assert.deepEqual(names({ tools: [{ name: "a" }, { name: searchName }] }), ["a", searchName]);
     assert.deepEqual(names({ tools: [{ name: "a" }, { name: searchName }], deferred: ["b"] }), ["a", "b", searchName]);
     const search = toolsOf(workOf({ tools, definition: { tools: [{ name: "a" }], deferred: ["b"] } })).at(-1)!;
-    assert.match(search.description, /There are 1,/);
-    const items = [{ kind: "notice", body: { code: toolsDeferred } }];
-    const cut = toolsOf(workOf({ tools, definition: { tools: [{ name: "a" }, { name: "b" }] }, items }));
-    assert.deepEqual(
-      cut.map(({ name }) => name),
-      ["a", "b", searchName],
-    );
-    assert.match(cut.at(-1)!.description, /There are 2,/);
+    assert.match(search.description, /They are: a, b\./);
+    assert.deepEqual(names({ tools: [] }), []);
     const team = [{ agent: { ...agent, id: "worker" }, tools: [] }];
     const own = { tools: [{ name: "a" }, { name: delegateName }] };
-    assert.deepEqual(names({ ...own, team }), [delegateName, "a"]);
+    assert.deepEqual(names({ ...own, team }), [delegateName, "a", searchName]);
     assert.match(toolsOf(workOf({ tools, definition: { ...own, team } }))[0]!.description, /worker/);
-    assert.deepEqual(names(own), ["a", delegateName]);
+    assert.deepEqual(names(own), ["a", delegateName, searchName]);
   });
 });

@@ -14,7 +14,6 @@ import { isAllowedByPlan, isOnlyPlanned, planCall } from "./planned-writes.ts";
 import { delegateName, delegateTool, type DelegateInput } from "./team.ts";
 import { isWeak, type SandboxInfo, unmetDemand, unmetForAsker } from "../contract/required-sandbox.ts";
 import { directCall } from "./direct-call.ts";
-import { hasDeferredTools } from "../step/run-basis.ts";
 import { allowedHere, readFromOutside, shownSources } from "./untrusted.ts";
 import { receiversOfCall } from "./what-leaves.ts";
 import type { RunWork } from "../step/work.ts";
@@ -33,15 +32,12 @@ export type CallPlan =
   | { readonly how: "unknown"; readonly call: CallItem };
 
 /** The tools that the run was started with, except those that no longer exist, within the rights its caller had at the start. */
-export function toolsOf({ taken, runtime, items }: RunWork): readonly Tool[] {
+export function toolsOf({ taken, runtime }: RunWork): readonly Tool[] {
   const { tools, agent, team, deferred = [] } = taken.definition;
   const names = new Set([...tools.map((schema) => schema.name), ...deferred]);
   const own = runtime.tools.select(agent.tools, taken.caller).filter((tool) => names.has(tool.name));
-  const later = new Set(deferred);
-  const isAnyLater = hasDeferredTools(items);
-  const findable = isAnyLater ? own : own.filter(({ name }) => later.has(name));
-  const allowed =
-    isAnyLater || deferred.length > 0 ? [...own.filter(({ name }) => name !== searchName), searchTool(findable)] : own;
+  const others = own.filter(({ name }) => name !== searchName);
+  const allowed = others.length > 0 ? [...others, searchTool(others)] : own;
   return team ? [delegateTool(team), ...allowed.filter((tool) => tool.name !== delegateName)] : allowed;
 }
 

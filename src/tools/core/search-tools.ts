@@ -6,6 +6,8 @@ import { defineTool } from "./define-tool.ts";
 export const searchName = "search_tools";
 
 const maxFound = 10;
+/** Tools that are named to a model beforehand. */
+const maxNamed = 30;
 /** Of the words in a name and in a description. */
 const nameWeight = 3;
 /** The usual constants of BM25. */
@@ -31,24 +33,26 @@ export function searchTool(tools: readonly Tool[]): Tool {
   const counts = new Map<string, number>();
   for (const { source } of tools) counts.set(source, (counts.get(source) ?? 0) + 1);
   const servers = [...counts].map(([source, count]) => `${source.replace(/^mcp:/, "")} (${count})`).join(", ");
+  const told =
+    tools.length > maxNamed
+      ? `There are ${tools.length}, of these servers: ${servers}.`
+      : `They are: ${tools.map(({ name }) => name).join(", ")}.`;
   return defineTool({
     name: searchName,
-    description: `Finds tools that are not listed here, by what they do or by name. What it finds can be called from then on. There are ${tools.length}, of these servers: ${servers}.`,
+    description: `Finds tools that are not listed here, by what they do or by name. What it finds can be called from then on. ${told}`,
     input: z.strictObject({
       query: z.string().min(1).max(500).describe("What the tool is to do, in a few words, or its name"),
-      limit: z.int().min(1).max(maxFound).default(5),
+      limit: z.int().min(1).max(maxFound).default(3),
     }),
     effect: "read",
     isPublic: true,
     execute: ({ query, limit }): ToolResult => {
       const found = rank(tools, query).slice(0, limit);
-      if (found.length === 0)
-        return { content: `No tool fits. Use other words; these servers have tools: ${servers}.`, data: { tools: [] } };
+      if (found.length === 0) return { content: `No tool fits. Use other words. ${told}`, data: { tools: [] } };
       const schemas = found.map(({ name, description, parameters }) => ({ name, description, parameters }));
-      const told = schemas.map(
-        ({ name, description, parameters }) => `${name}: ${description}\n${JSON.stringify(parameters)}`,
-      );
-      return { content: told.join("\n\n"), data: { tools: schemas } };
+      // With what they take they are offered from the next step on.
+      const texts = schemas.map((tool) => `${tool.name}: ${tool.description}`);
+      return { content: texts.join("\n\n"), data: { tools: schemas } };
     },
   });
 }
