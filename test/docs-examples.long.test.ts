@@ -72,6 +72,7 @@ describe("examples for the shell", () => {
     "docs/rooms.md",
     "docs/code.md",
     "docs/sandbox.md",
+    "docs/messages-api.md",
     "docs/sessions.md",
     "docs/uploads.md",
     "docs/files.md",

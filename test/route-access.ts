@@ -119,6 +119,8 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "DELETE /api/auth/sessions": users(204),
 
   "POST /v1/chat/completions": users(400, { body: {} }),
+  "POST /v1/messages": users(400, { body: {} }),
+  "POST /v1/messages/count_tokens": users(400, { body: {} }),
   "GET /v1/models": users(),
   "GET /v1/models/*": users(200, { path: () => "/v1/models/assistant" }),
   "POST /v1/files": users(400, emptyForm),

@@ -13,6 +13,7 @@ import { chatCompletions } from "./dialects/chat-completions/chat-completions.ts
 import { chatkit } from "./dialects/chatkit/chatkit.ts";
 import { conversationItems } from "./dialects/chatkit/conversation.ts";
 import { createFile, deleteFile, getFile, getFileContent, listFiles } from "./dialects/files.ts";
+import { countTokens, createMessage } from "./dialects/messages/messages.ts";
 import { getModel, listModels } from "./dialects/models.ts";
 import { askTool, listTools } from "./dialects/tools-api.ts";
 import {
@@ -141,6 +142,8 @@ const routes: readonly EndpointRoute[] = [
   ["GET", "/docs", docs],
 
   ["POST", "/v1/chat/completions", chatCompletions],
+  ["POST", "/v1/messages", createMessage],
+  ["POST", "/v1/messages/count_tokens", countTokens],
   ["POST", "/v1/files", createFile],
   ["GET", "/v1/files", listFiles],
   ["GET", "/v1/files/:id", getFile],

@@ -112,6 +112,7 @@ export async function createApp(services: Services, more: readonly EndpointRoute
       "x-colloquy-thread",
       "x-colloquy-model",
       "x-colloquy-unseen-pictures",
+      "x-colloquy-left-out",
       "x-colloquy-status",
       "x-colloquy-idempotency",
       "x-colloquy-conversation",

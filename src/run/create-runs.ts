@@ -183,7 +183,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   const runs: Runs = {
     start: (caller, input) => startRun(runtime, caller, input),
     askAgain: (caller, input) => askAgain(runtime, caller, input),
-    bringResults: (caller, results, only) => addClientResults(runtime, caller, { results, ...(only ? { only } : {}) }),
+    bringResults: (caller, results, more) => addClientResults(runtime, caller, { results, ...more }),
     get: (caller, runId) => getRun(database, caller, runId),
     list: (caller, filter) => listRuns(database.listing, caller, filter),
     about: (runIds) => summariesOfRuns(database.listing.query, runIds),

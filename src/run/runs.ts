@@ -85,6 +85,8 @@ export type SteerInput = {
   readonly content: MessageContent;
   readonly files?: readonly AttachedFile[];
 };
+/** `runId`: refuses results of any other run. `message`: what is said with them. */
+export type BroughtWith = { readonly runId?: string; readonly message?: Omit<SteerInput, "id"> };
 export type SteerResult = { readonly runId: string; readonly messageId: string; readonly seq: number };
 
 /** queue: after it. steer: taken in by it. interrupt: instead of it. reject: refused. */
@@ -207,12 +209,14 @@ export type Runs = {
       readonly message: string;
     },
   ): Promise<RunStart>;
-  /** Brings results of client tools by our call ids (all of one run); the waiting run goes on when none is open. */
+  /**
+   * Brings results of client tools by our call ids (all of one run); the waiting run goes on when none is open. Throws
+   * Conflict `run_not_live` if a message comes with them that it can't read any more.
+   */
   bringResults(
     caller: Caller,
     results: readonly { readonly callId: string; readonly content: string; readonly isError?: boolean }[],
-    /** Refuses results of any other run. */
-    only?: { readonly runId: string },
+    more?: BroughtWith,
   ): Promise<RunStart>;
   get(caller: Caller, runId: string): Promise<RunRecord>;
   /** Newest first. */

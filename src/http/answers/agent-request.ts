@@ -8,9 +8,12 @@ import { filesIn } from "../../run/log/attached-files.ts";
 import { filesOf } from "./attach.ts";
 import type { AnswerMessage, AnswerRequest } from "./answer-request.ts";
 
-export type ClientResult = { readonly callId: string; readonly content: string };
+export type ClientResult = { readonly callId: string; readonly content: string; readonly isError?: true };
 
-/** A request to an agent: results for a waiting run, a new message, or first the results and then the message. */
+/**
+ * A request to an agent: results for a waiting run, or a new message. With both the message goes to the run that waits, and
+ * `start` is for where none does.
+ */
 export type AgentRequest = {
   readonly results: readonly ClientResult[];
   readonly start?: StartInput;
@@ -41,14 +44,15 @@ export function readAgentRequest(asked: AnswerRequest, place: KeptPlace | undefi
   }
   const history = toHistory(spoken.slice(0, spoken.lastIndexOf(last)));
   const message = { content: contentOf(last.content), files: filesOf([last]) };
-  return { results: [], start: { ...shared, hidden: true, history, message } };
+  const isOurs = results.every(({ callId }) => itemIdOfCall(callId) !== undefined);
+  return { results: isOurs ? ownResults(results) : [], start: { ...shared, hidden: true, history, message } };
 }
 
 type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
 type UserContent = Extract<ModelMessage, { role: "user" }>["content"];
 
 function ownResults(results: readonly ToolMessage[]): ClientResult[] {
-  return results.map(({ callId, content }) => {
+  return results.map(({ callId, content, isError }) => {
     if (itemIdOfCall(callId) === undefined)
       throw new InvalidInput(
         `The call ${callId} was not made by this server's agents, so no run waits for its result. End with a user's message.`,
@@ -56,7 +60,7 @@ function ownResults(results: readonly ToolMessage[]): ClientResult[] {
           param: "messages",
         },
       );
-    return { callId, content };
+    return { callId, content, ...(isError && { isError }) };
   });
 }
 
@@ -95,7 +99,7 @@ function toHistory(messages: readonly AnswerMessage[]): NewItem[] {
         step: `history:${answers}`,
         index,
         // Nobody here knows where the client's tools have their texts from.
-        body: { content: message.content, untrusted: true },
+        body: { content: message.content, untrusted: true, ...(message.isError && { isError: true }) },
       });
     } else if (message.role === "user") {
       const body = { role: "user", content: contentOf(message.content), ...filesIn(message) } as const;

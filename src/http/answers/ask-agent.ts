@@ -1,4 +1,4 @@
-import { InvalidInput, messageOf } from "../../protocol/base/errors.ts";
+import { Conflict, InvalidInput, messageOf } from "../../protocol/base/errors.ts";
 import type { RunStart, StartInput } from "../../run/runs.ts";
 import type { EndpointCall } from "../server/endpoint.ts";
 import type { Services } from "../server/services.ts";
@@ -12,7 +12,7 @@ import { createPlainAnswer } from "./plain-answer.ts";
 import { serverStops } from "../stream/run-errors.ts";
 import { createRoomEvents } from "./room-events.ts";
 import { createRunReader, type RunOutcome, type ReaderOptions } from "./run-reader.ts";
-import { type KeptPlace, readAgentRequest } from "./agent-request.ts";
+import { type AgentRequest, type KeptPlace, readAgentRequest } from "./agent-request.ts";
 
 /** Answers with a durable run of an agent. A closed connection ends the stream, never the run. */
 export async function askAgent(
@@ -25,7 +25,7 @@ export async function askAgent(
   return tellRun(call, { ...asked, started }, wireOf(started));
 }
 
-/** Starts the run that answers, or brings one that waits the results of the client's calls. */
+/** Starts the run that answers, or brings one that waits the results of the client's calls, with what is said besides. */
 export async function startOrContinue(
   call: EndpointCall,
   asked: AnswerRequest,
@@ -34,7 +34,8 @@ export async function startOrContinue(
 ): Promise<RunStart> {
   const { caller, services } = call;
   const { results, start } = readAgentRequest(asked, place);
-  const continued = results.length > 0 ? await services.runs.bringResults(caller, results) : undefined;
+  const continued = await bringResults(call, { results, start }, place);
+  if (continued) return continued;
   if (start) {
     const idempotency = idempotencyOf(call.request);
     return await services.runs.start(caller, {
@@ -45,10 +46,27 @@ export async function startOrContinue(
       ...parentRunOf(call.request),
     });
   }
-  if (continued) return continued;
   throw new InvalidInput("The last message must be the user's, or results of the agent's tool calls.", {
     param: "messages",
   });
+}
+
+/** Undefined: there are none, or no run waits for them and the message begins another one. */
+async function bringResults(
+  { caller, services }: EndpointCall,
+  { results, start }: AgentRequest,
+  place: KeptPlace | undefined,
+): Promise<RunStart | undefined> {
+  if (results.length === 0) return undefined;
+  if (!start) return services.runs.bringResults(caller, results);
+  try {
+    return await services.runs.bringResults(caller, results, { message: start.message });
+  } catch (error) {
+    // Of a conversation that the client keeps they are a part, whoever asked for them.
+    const isForeign = error instanceof InvalidInput && place === undefined;
+    if (isForeign || (error instanceof Conflict && error.code === "run_not_live")) return undefined;
+    throw error;
+  }
 }
 
 /** The run that answers, and how the answer is to be told. */

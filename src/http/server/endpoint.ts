@@ -28,6 +28,7 @@ export type EndpointTag =
   | "accounts"
   | "server"
   | "OpenAI"
+  | "Anthropic"
   | "chat"
   | "threads"
   | "rooms"

@@ -12,6 +12,7 @@ import { AccessDenied } from "../../protocol/base/errors.ts";
 import type { FindByKey, ServerSettings, Services } from "./services.ts";
 import { permittedAgents } from "../../agents/registry.ts";
 import { networkOf } from "../../people/network.ts";
+import { pathOf } from "./origins.ts";
 import { createRateLimits } from "./rate-limits.ts";
 import type { ModelRegistry } from "../../protocol/agents/models.ts";
 import { isForAdmins, type RequiredScope, scopesFor } from "../../protocol/base/scopes.ts";
@@ -35,8 +36,21 @@ export type Authenticate = (request: FastifyRequest) => AuthenticatedRequest | P
 export const pageHeader = "x-colloquy-page";
 
 /** Returns the token after `Bearer`; undefined: nothing that could be one of our keys. */
-export function bearerOf({ headers }: FastifyRequest): string | undefined {
-  return /^Bearer (\S{1,4000})$/i.exec(headers.authorization ?? "")?.[1];
+export function bearerOf(request: FastifyRequest): string | undefined {
+  const { headers } = request;
+  return /^Bearer (\S{1,4000})$/i.exec(headers.authorization ?? "")?.[1] ?? anthropicKeyOf(request);
+}
+
+/** Clients of Anthropic's protocol send their key in a header of its own; at no other route does it mean anything. */
+function anthropicKeyOf(request: FastifyRequest): string | undefined {
+  const key = request.headers["x-api-key"];
+  if (typeof key !== "string" || !/^\/v1\/(?:messages|models)(?:\/|$)/.test(pathOf(request))) return undefined;
+  return /^\S{1,4000}$/.test(key) ? key : undefined;
+}
+
+/** Whether the client speaks Anthropic's protocol, whichever version of it. */
+export function isAnthropic({ headers }: Pick<FastifyRequest, "headers">): boolean {
+  return headers["anthropic-version"] !== undefined;
 }
 
 /** With an API key, `ck_…`. Throws AccessDenied for one that counts no more. */

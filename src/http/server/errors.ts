@@ -1,9 +1,11 @@
+import { isAnthropic } from "./entry.ts";
 import { pathOf } from "./origins.ts";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ColloquyError, type ErrorDetail, InvalidInput, NotFound, Unavailable } from "../../protocol/base/errors.ts";
 import { diskFull, isUnkeepableText, sqlState } from "../../store/driver/sql-state.ts";
 import { challengeOf } from "./resource-metadata.ts";
 import { type ErrorForm, errorFormOf } from "../shapes/error-schemas.ts";
+import { anthropicError, anthropicStatus } from "../shapes/anthropic-error.ts";
 import { openAiError } from "../shapes/openai-error.ts";
 import { shownMessage } from "../shapes/shown-message.ts";
 
@@ -23,14 +25,15 @@ const longestParam = 200;
 /** The one place where errors become answers, in the form of the route's dialect. */
 export function answerError(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const error = asColloquyError(thrown, request);
-  const status = error?.status ?? 500;
+  const form = formOf(request);
+  const status = form === "anthropic" ? anthropicStatus(error) : (error?.status ?? 500);
   if (!error) request.log.error({ err: thrown }, "request failed");
   // Expected, such as a provider that is away: who runs the server needs the words, and no stack.
   else if (status >= 500) request.log.warn({ code: error.code, error: thrown.message }, "request failed");
   if (reply.raw.destroyed) return;
   if (status === 401) reply.header("www-authenticate", challengeOf(request));
   if (error) setRetryAfter(error, reply);
-  reply.code(status).send(bodyOf(error, request));
+  reply.code(status).send(errorBodies[form](error, request.id));
 }
 
 /** Says when it may be of use to ask again. */
@@ -43,13 +46,16 @@ export function answerUnrouted(thrown: FastifyError, request: FastifyRequest, re
   answerError(thrown, request, reply.header("connection", "close"));
 }
 
-function bodyOf(error: ColloquyError | undefined, request: FastifyRequest): object {
-  return errorBodies[errorFormOf(pathOf(request))](error, request.id);
+/** Models are listed for clients of two protocols. */
+function formOf(request: FastifyRequest): ErrorForm {
+  const path = pathOf(request);
+  return isAnthropic(request) && /^\/v1\/models(?:\/|$)/.test(path) ? "anthropic" : errorFormOf(path);
 }
 
 const errorBodies: Readonly<Record<ErrorForm, (error: ColloquyError | undefined, requestId: string) => object>> = {
   native: nativeError,
   openai: openAiError,
+  anthropic: anthropicError,
   "json-rpc": jsonRpcError,
 };
 

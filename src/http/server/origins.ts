@@ -27,7 +27,7 @@ export function checkLocalOrigin(request: FastifyRequest, rules: OriginRules): v
 
 /** Where the page of an orchestrator's frontend, a chat widget or a model's client asks, and nothing is looked up or changed. */
 const askingPaths =
-  /^\/(health|chat|chat\/[^/]+\/stream|chatkit|chatkit\/[^/]+\/items|agent\/(run|run\/[^/]+|tools)|v1\/(chat\/completions|models|models\/.+))\/?$/;
+  /^\/(health|chat|chat\/[^/]+\/stream|chatkit|chatkit\/[^/]+\/items|agent\/(run|run\/[^/]+|tools)|v1\/(chat\/completions|messages|messages\/count_tokens|models|models\/.+))\/?$/;
 
 /** Which pages may ask where: those that are configured everywhere, what is the default only where one asks. */
 export function originsAt({

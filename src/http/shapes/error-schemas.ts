@@ -21,6 +21,19 @@ export const openAiErrorSchema = z.object({
   }),
 });
 
+export const anthropicErrorSchema = z.object({
+  type: z.literal("error"),
+  error: z.object({
+    type: z.string(),
+    message: z.string(),
+    details: z
+      .object({ error_code: z.string(), unsupported: z.null().optional() })
+      .optional()
+      .describe("Of a kept conversation: what is wrong with it"),
+  }),
+  request_id: z.string().optional(),
+});
+
 /** JSON-RPC error for a request that was refused before MCP read it. */
 const jsonRpcErrorSchema = z.object({
   jsonrpc: z.literal("2.0"),
@@ -28,9 +41,10 @@ const jsonRpcErrorSchema = z.object({
   error: z.object({ code: z.int(), message: z.string(), data: z.object({ requestId: z.string() }) }),
 });
 
-export type ErrorForm = "native" | "openai" | "json-rpc";
+export type ErrorForm = "native" | "openai" | "anthropic" | "json-rpc";
 
 const forms: readonly (readonly [RegExp, ErrorForm])[] = [
+  [/^\/v1\/messages(?:\/|$)/, "anthropic"],
   [/^(?:\/api\/model-relay)?\/v1\//, "openai"],
   [/^\/mcp(?:\/|$)/, "json-rpc"],
 ];
@@ -44,5 +58,6 @@ export function errorFormOf(path: string): ErrorForm {
 export const errorSchemas: Readonly<Record<ErrorForm, z.ZodType>> = {
   native: nativeErrorSchema,
   openai: openAiErrorSchema,
+  anthropic: anthropicErrorSchema,
   "json-rpc": jsonRpcErrorSchema,
 };

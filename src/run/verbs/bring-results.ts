@@ -1,22 +1,29 @@
 import type { Caller } from "../../protocol/base/callers.ts";
-import { InvalidInput } from "../../protocol/base/errors.ts";
-import { itemIdOfCall, type Item } from "../../protocol/threads/items.ts";
+import { Conflict, InvalidInput } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { isEnded } from "../../protocol/threads/runs.ts";
+import { itemIdOfCall, type Item, type NewItem } from "../../protocol/threads/items.ts";
+import { filesIn } from "../log/attached-files.ts";
 import { resultItem, type CallItem } from "../log/call-items.ts";
 import { stillWaits } from "../log/questions.ts";
 import { foldOf } from "../log/fold.ts";
 import { appendLocked, itemsOfRun, lockRun, noRun, publishItems, requeueRun } from "../lifecycle/locked-run.ts";
 import { itemColumns, toItem, type ItemRow } from "../log/rows.ts";
 import { requireOwnRun } from "../views/list-runs.ts";
-import type { RunStart } from "../runs.ts";
+import { authorIn } from "../lifecycle/place-in-room.ts";
+import type { BroughtWith, RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 export type BroughtResult = { readonly callId: string; readonly content: string; readonly isError?: boolean };
 
-/** Appends results of the caller's own tools; the run is queued again when none of its calls is open any more. */
+/**
+ * Appends results of the caller's own tools, and what is said with them; the run is queued again when none of its calls is open
+ * any more.
+ */
 export async function addClientResults(
   runtime: Runtime,
   caller: Caller,
-  { results, only }: { readonly results: readonly BroughtResult[]; readonly only?: { readonly runId: string } },
+  { results, runId: only, message }: { readonly results: readonly BroughtResult[] } & BroughtWith,
 ): Promise<RunStart> {
   const byCall = new Map(results.map((result) => [itemIdOfCall(result.callId) ?? "", result]));
   const found = await runtime.database.query<ItemRow>(
@@ -30,7 +37,7 @@ export async function addClientResults(
     });
   const runId = calls[0]!.runId!;
   await requireOwnRun(runtime.database, caller, runId);
-  if (calls.some((call) => call.runId !== (only?.runId ?? runId)))
+  if (calls.some((call) => call.runId !== (only ?? runId)))
     throw new InvalidInput("The tool results belong to different runs.", { param: "messages" });
 
   const done = await runtime.database.transaction(async (query) => {
@@ -42,8 +49,24 @@ export async function addClientResults(
     const fresh = calls
       .filter((call) => open.has(call.id))
       .map((call) => resultItem(call, { ...byCall.get(call.id)!, untrusted: true }));
+    if (message && (fresh.length === 0 ? !hasMessage(items, message.content) : isEnded(run.status)))
+      throw new Conflict(`Run ${runId} waits for these results no more; send the message as a new run.`, {
+        code: "run_not_live",
+      });
     if (fresh.length === 0) return { run, items: [], seq: firstResult(items, calls) };
-    const appended = await appendLocked(query, run, fresh);
+    const said: NewItem[] = message
+      ? [
+          {
+            id: newId(),
+            kind: "message",
+            author: authorIn(run.definition.agent, caller, undefined),
+            body: { role: "user", content: message.content, ...filesIn(message) },
+          },
+        ]
+      : [];
+    const appended = await appendLocked(query, run, [...fresh, ...said]);
+    // An end that has not seen the message is refused.
+    if (message) await query("update runs set steered = steered + 1 where id = $1", [run.id]);
     if (run.status === "waiting" && !stillWaits([...items, ...appended])) await requeueRun(query, run);
     return { run, items: appended, seq: appended[0]!.seq };
   });
@@ -63,4 +86,11 @@ function firstResult(items: readonly Item[], calls: readonly CallItem[]): number
     (item) => item.kind === "result" && calls.some((call) => call.step === item.step && call.index === item.index),
   );
   return result?.seq ?? items.at(-1)!.seq;
+}
+
+function hasMessage(items: readonly Item[], content: unknown): boolean {
+  const sought = JSON.stringify(content);
+  return items.some(
+    ({ kind, body }) => kind === "message" && "content" in body && JSON.stringify(body.content) === sought,
+  );
 }
