@@ -20,6 +20,9 @@ import { findModels } from "../models/discovery/find-models.ts";
 import { similarNames } from "../protocol/base/similar-names.ts";
 import type { BackendProbe } from "../models/discovery/probe.ts";
 import type { Tool } from "../protocol/agents/tools.ts";
+import { matchesGlob } from "../protocol/base/glob.ts";
+import { promptTokens } from "../run/prompt/offer-tools.ts";
+import { windowIn } from "../run/log/estimate-tokens.ts";
 import { strategies } from "../run/strategies/strategies.ts";
 import type { DefinitionKey } from "../store/definitions.ts";
 import { defaultServers } from "../tools/mcp/mcp-servers.ts";
@@ -52,6 +55,15 @@ export async function* examineNames(
     if (own.has(agent.id))
       for (const text of unknownReferences(agent, known)) yield { grade: "trouble", about: "agents", text };
   }
+  const size = (agent: AgentDefinition) => {
+    const own = tools.filter(({ name }) => agent.tools.some((pattern) => matchesGlob(pattern, name)));
+    return `${agent.id} ${promptTokens(agent, own, { window: windowIn(models, agent) })}`;
+  };
+  yield {
+    grade: "ok",
+    about: "agents",
+    text: `tokens of a prompt before a word is said: ${agents.map(size).join(", ")}`,
+  };
   const later = new Set(agents.flatMap((agent) => (own.has(agent.id) ? [] : missingTools(agent, known))));
   if (later.size > 0)
     yield {

@@ -123,5 +123,8 @@ export const listedAgentSchema = z.object({
   strategy: z.string(),
   tools: z.array(z.string()),
   isDefault: z.boolean().describe("Whether this is the configured default agent"),
+  promptTokens: z
+    .int()
+    .describe("About how many tokens of each prompt its instructions and tools take, before a word is said"),
 });
 export type AgentView = Shape<typeof listedAgentSchema>;

@@ -1,5 +1,6 @@
 import type { Item } from "../../protocol/threads/items.ts";
-import type { Model, ModelMessage, ToolSchema } from "../../protocol/agents/models.ts";
+import { ColloquyError } from "../../protocol/base/errors.ts";
+import type { Model, ModelMessage, ModelRegistry, ToolSchema } from "../../protocol/agents/models.ts";
 import { contentWithFiles } from "./attached-files.ts";
 import { isErased } from "./fold.ts";
 
@@ -52,6 +53,19 @@ export function windowOf(
   agent: { readonly contextTokens?: number | undefined },
 ): number {
   return Math.min(model.contextTokens, agent.contextTokens ?? Infinity);
+}
+
+/** The window of an agent; of a model that can't be had nobody knows it. */
+export function windowIn(
+  models: Pick<ModelRegistry, "get">,
+  agent: Parameters<typeof windowOf>[1] & { readonly model: string },
+): number {
+  try {
+    return windowOf(models.get(agent.model), agent);
+  } catch (error) {
+    if (error instanceof ColloquyError) return Infinity;
+    throw error;
+  }
 }
 
 /** Tokens that an answer may need if nobody says. */

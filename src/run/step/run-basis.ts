@@ -3,7 +3,8 @@ import { defaultStrategySettings } from "../../protocol/agents/strategies.ts";
 import { ColloquyError } from "../../protocol/base/errors.ts";
 import { type Item, textOf } from "../../protocol/threads/items.ts";
 import type { RunBasis } from "../contract/turn.ts";
-import { windowOf, schemaTokens } from "../log/estimate-tokens.ts";
+import { windowOf } from "../log/estimate-tokens.ts";
+import { chooseOffered, rankIn } from "../prompt/offer-tools.ts";
 import type { RunWork } from "./work.ts";
 import type { ToolSchema } from "../../protocol/agents/models.ts";
 import { toolSchemas } from "../../tools/core/registry.ts";
@@ -53,18 +54,6 @@ function inputOf(items: readonly Item[]): string {
   return "";
 }
 
-/** Share of a context window that tools may fill before they must be searched for, */
-const maxOfWindow = 0.4;
-/** and those that are offered all the same. */
-const offeredOfWindow = 0.2;
-
-/**
- * Tokens of the tools that an agent has by a pattern (`*`) only: the rest is searched for when it is needed, so that a hello
- * does not cost what the whole workshop weighs.
- */
-const patternTokens = 900;
-const patternOfWindow = 0.03;
-
 export const toolsDeferred = "tools_deferred";
 
 export type OfferedTools = {
@@ -88,20 +77,8 @@ export function offeredTools(
   const wanted = new Set([...foundAmong(own, work.branch).map(({ name }) => name), ...calledIn(work.branch)]);
   // Tools that are not in the registry are the run's own, such as delegation, and can't be searched for.
   const isFixed = ({ name }: ToolSchema) => runtime.tools.get(name) === undefined;
-  const rank = (tool: ToolSchema) =>
-    isFixed(tool) ? 0 : wanted.has(tool.name) ? 1 : definition.agent.tools.includes(tool.name) ? 2 : 3;
-  const sized = all.map((tool) => ({ tool, rank: rank(tool), tokens: schemaTokens([tool]) }));
-  const isTight = schemaTokens(all) > window * maxOfWindow;
-  let room = isTight ? window * offeredOfWindow : Infinity;
-  let ofPattern = isDemo ? Infinity : Math.min(patternTokens, window * patternOfWindow);
-  const offered = new Set<ToolSchema>();
-  for (const { tool, rank: kind, tokens } of sized.toSorted(
-    (one, other) => one.rank - other.rank || (one.rank === 3 ? one.tokens - other.tokens : 0),
-  )) {
-    room -= tokens;
-    if (kind === 3) ofPattern -= tokens;
-    if (kind === 0 || (room >= 0 && (kind < 3 || ofPattern >= 0))) offered.add(tool);
-  }
+  const rank = (tool: ToolSchema) => (isFixed(tool) ? 0 : wanted.has(tool.name) ? 1 : rankIn(definition.agent, tool));
+  const { offered, isTight } = chooseOffered(all, { rank, window, isDemo });
   const left = all.filter((tool) => !offered.has(tool));
   const sought = [...new Set([...left.map(({ name }) => name), ...(definition.deferred ?? [])])];
   const tools = all.filter((tool) => offered.has(tool));

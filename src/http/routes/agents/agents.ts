@@ -1,4 +1,6 @@
 import { type AgentView, listedAgentSchema } from "../../../protocol/agents/agents.ts";
+import { windowIn } from "../../../run/log/estimate-tokens.ts";
+import { promptTokens } from "../../../run/prompt/offer-tools.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { listOf } from "../../shapes/schemas.ts";
 
@@ -7,13 +9,19 @@ export const listAgents = endpoint({
   tag: "agents",
   summary: "List the agents",
   answers: { 200: listOf(listedAgentSchema) },
-  handle({ services }) {
+  handle({ services, caller }) {
     const { agents } = services;
     const defaultId = agents.defaultId?.();
-    const data = agents.list().map(({ id, description, model, strategy, tools }): AgentView => ({
-      ...{ id, description, model, strategy, tools },
-      isDefault: id === defaultId,
-    }));
+    const data = agents.list().map((agent): AgentView => {
+      const { id, description, model, strategy, tools } = agent;
+      return {
+        ...{ id, description, model, strategy, tools },
+        isDefault: id === defaultId,
+        promptTokens: promptTokens(agent, services.tools.select(tools, caller), {
+          window: windowIn(services.models, agent),
+        }),
+      };
+    });
     return { data };
   },
 });
