@@ -121,9 +121,12 @@ test("a port that another program has got meanwhile tells nothing", { skip }, as
   await once(listening, "listening");
   const { port } = listening.address() as AddressInfo;
   const accepted = once(listening, "connection");
-  const first = connect(port, "127.0.0.1");
-  const [own] = (await accepted) as [Socket];
-  const from = { address: "127.0.0.1", port: own.remotePort! };
+  // An address that nobody else uses: whoever left a port of another one a moment ago would keep it from being taken again.
+  const localAddress = "127.0.20.26";
+  const first = connect({ port, host: "127.0.0.1", localAddress });
+  // Only one that knows that it is connected is reset; any other end keeps its port for a while.
+  const [[own]] = (await Promise.all([accepted, once(first, "connect")])) as [[Socket], unknown];
+  const from = { address: localAddress, port: own.remotePort! };
   let later: Socket | undefined;
   t.after(() => {
     for (const end of [first, later, ...ends]) end?.destroy();
@@ -134,7 +137,7 @@ test("a port that another program has got meanwhile tells nothing", { skip }, as
       if (!later) {
         first.resetAndDestroy();
         await once(first, "close");
-        later = connect({ port, host: "127.0.0.1", localPort: from.port });
+        later = connect({ port, host: "127.0.0.1", localAddress, localPort: from.port });
         await once(later, "connect");
       }
       const text = await readFile(`/proc/net/${name}`, "latin1");
