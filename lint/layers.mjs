@@ -88,7 +88,7 @@ export const floors = {
   http: [
     ...["shapes", "stream", "files", "server", "requests", "answers"],
     ["routes", "dialects", "mcp", "tools-server"],
-    ["account-routes", "definition-routes", "knowledge-routes", "room-routes"],
+    ["account-routes", "definition-routes", "knowledge-routes", "response-routes", "room-routes"],
     ...["all-routes", "app"],
   ],
   config: ["tree", "problems", "environment", "file", "sections", "schema", "redacted-setting", "load", "watch"],

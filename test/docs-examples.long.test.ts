@@ -86,6 +86,7 @@ describe("examples for the shell", () => {
     "docs/command-line.md",
     "docs/mcp-server.md",
     "docs/todo.md",
+    "docs/responses.md",
   ]) {
     const blocks = blocksOf(page);
     for (const [index, { language, text }] of blocks.entries()) {

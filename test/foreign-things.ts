@@ -1,4 +1,4 @@
-import type { Things } from "./route-access.ts";
+import type { Things } from "./access-rows.ts";
 
 /** What a path's first parameter names. `open`: a name that everybody may know, or a link that is its own key. */
 export const namedBy: readonly (readonly [prefix: string, thing: keyof Things | "open"])[] = [
@@ -19,6 +19,8 @@ export const namedBy: readonly (readonly [prefix: string, thing: keyof Things | 
   // of a session, which a header names
   ["/api/files/{path}", "open"],
   ["/v1/files/{id}", "upload"],
+  ["/v1/responses/{id}", "response"],
+  ["/v1/conversations/{id}", "conversation"],
   ["/agent/run/{id}", "run"],
   ["/api/chat/sessions/{id}", "thread"],
   ["/api/chat/history/{id}", "thread"],

@@ -13,7 +13,8 @@ import { createWebSession } from "../src/store/people/web-sessions.ts";
 import { buildPage } from "./build-page.ts";
 import { namedBy, namedSecond, otherAnswers, rightRequests } from "./foreign-things.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
-import { type RouteAccess, routeAccess, type Things } from "./route-access.ts";
+import type { RouteAccess, Things } from "./access-rows.ts";
+import { routeAccess } from "./route-access.ts";
 
 const secret = "a secret of the route table";
 const lifeMs = 60 * 60_000;
@@ -115,7 +116,10 @@ async function makeThings(): Promise<Things> {
   while ((await json<{ status: string }>("GET", `/api/rag/documents/${document}`, user.key)).status !== "ready");
   const room = await make<{ id: string }>("/api/rooms", { kind: "analysis" });
   const task = await make<{ id: number }>("/api/tasks", { title: "mine" });
+  const conversation = await make<{ id: string }>("/v1/conversations", {});
   const ids = {
+    conversation: conversation.id,
+    response: `resp_${run.id.replaceAll("-", "")}_0`,
     room: room.id,
     task: String(task.id),
     collection: collection.id,

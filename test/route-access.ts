@@ -1,54 +1,4 @@
-/** Ids of things that the user of the test has made. */
-export type Things = Readonly<
-  Record<
-    | "thread"
-    | "run"
-    | "schedule"
-    | "key"
-    | "login"
-    | "upload"
-    | "share"
-    | "user"
-    | "invite"
-    | "grant"
-    | "room"
-    | "collection"
-    | "task"
-    | "document"
-    | "trace"
-    | "message"
-    | "item"
-    | "handle",
-    string
-  >
->;
-
-export type RouteAccess = {
-  /** Who may: everybody; who is logged in; whose it is, so that it is not there for others (404); admins. */
-  readonly for: "everybody" | "users" | "owner" | "admins";
-  /** Of the answer to whoever may; 200 when absent. */
-  readonly status?: number;
-  /** With the ids of the user's things; the route's own path when absent. */
-  readonly path?: (things: Things) => string;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** What an admin gets for what is another's; 404 when absent. */
-  readonly admin?: number;
-};
-
-const everybody = (status = 200, more: Partial<RouteAccess> = {}): RouteAccess => ({
-  for: "everybody",
-  status,
-  ...more,
-});
-const users = (status = 200, more: Partial<RouteAccess> = {}): RouteAccess => ({ for: "users", status, ...more });
-const admins = (status = 200, more: Partial<RouteAccess> = {}): RouteAccess => ({ for: "admins", status, ...more });
-const owner = (path: (things: Things) => string, status = 200, more: Partial<RouteAccess> = {}): RouteAccess => ({
-  for: "owner",
-  path,
-  status,
-  ...more,
-});
+import { admins, everybody, owner, type RouteAccess, type Things, users } from "./access-rows.ts";
 
 const nobody = "018f0000-0000-7000-8000-00000000dead";
 const message = { content: "hi" };
@@ -56,6 +6,8 @@ const emptyForm = { body: "--x--\r\n", headers: { "content-type": "multipart/for
 const thread = (rest: string) => (things: Things) => `/api/threads/${things.thread}${rest}`;
 const run = (rest: string) => (things: Things) => `/api/runs/${things.run}${rest}`;
 const upload = (rest: string) => (things: Things) => `/api/uploads/${things.upload}${rest}`;
+const v1Response = (rest: string) => (things: Things) => `/v1/responses/${things.response}${rest}`;
+const v1Conversation = (rest: string) => (things: Things) => `/v1/conversations/${things.conversation}${rest}`;
 const v1File = (rest: string) => (things: Things) => `/v1/files/${things.upload}${rest}`;
 const room = (rest: string) => (things: Things) => `/api/rooms/${things.room}${rest}`;
 const collection = (rest: string) => (things: Things) => `/api/rag/collections/${things.collection}${rest}`;
@@ -127,6 +79,16 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /v1/files": users(),
   "GET /v1/files/:id": owner(v1File("")),
   "GET /v1/files/:id/content": owner(v1File("/content")),
+
+  "POST /v1/responses": users(400, { body: {} }),
+  "GET /v1/responses/:id": owner(v1Response("")),
+  "GET /v1/responses/:id/input_items": owner(v1Response("/input_items")),
+  "POST /v1/responses/:id/cancel": owner(v1Response("/cancel")),
+  // of a thread that is listed
+  "DELETE /v1/responses/:id": owner(v1Response(""), 409),
+  "POST /v1/conversations": users(200, { body: {} }),
+  "GET /v1/conversations/:id": owner(v1Conversation("")),
+  "GET /v1/conversations/:id/items": owner(v1Conversation("/items")),
 
   "POST /agent/run": users(400, { body: {} }),
   "GET /agent/run/:id": owner(({ run: id }) => `/agent/run/${id}`),
@@ -392,6 +354,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "DELETE /api/admin/users/:id/sessions": admins(204, { path: userPath("/sessions") }),
   "DELETE /v1/files/:id": owner(v1File("")),
   "DELETE /api/threads/:id": owner(thread(""), 204),
+  "DELETE /v1/conversations/:id": owner(v1Conversation("")),
   "POST /api/auth/open-codes": users(404),
   "POST /api/auth/open": everybody(404, { body: { code: "none" } }),
   "POST /api/auth/logout": users(204),

@@ -15,6 +15,7 @@ import { conversationItems } from "./dialects/chatkit/conversation.ts";
 import { createFile, deleteFile, getFile, getFileContent, listFiles } from "./dialects/files.ts";
 import { countTokens, createMessage } from "./dialects/messages/messages.ts";
 import { getModel, listModels } from "./dialects/models.ts";
+import { responseRoutes } from "./response-routes.ts";
 import { askTool, listTools } from "./dialects/tools-api.ts";
 import {
   changeSession,
@@ -290,5 +291,6 @@ export const allRoutes: readonly EndpointRoute[] = [
   ...roomRoutes,
   ...definitionRoutes,
   ...accountRoutes,
+  ...responseRoutes,
   ...allMcpRoutes(),
 ];

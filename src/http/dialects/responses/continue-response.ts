@@ -1,0 +1,85 @@
+import { Conflict, InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
+import { isEnded } from "../../../protocol/threads/runs.ts";
+import type { ItemOf } from "../../../protocol/threads/items.ts";
+import type { RunStart } from "../../../run/runs.ts";
+import type { KeptPlace } from "../../answers/agent-request.ts";
+import type { EndpointCall } from "../../server/endpoint.ts";
+import type { ApprovalAnswer, DecodedInput } from "./decode-input.ts";
+import { questionOfApproval, threadOfConversation } from "./ids.ts";
+import { clientCallsIn, findResponse, type KeptResponse, readResponse } from "./kept-response.ts";
+import type { ResponseRequest } from "./decode.ts";
+
+/** Where an answer goes on, and the text of instructions that ended with the answer before. */
+export type Continuation = {
+  readonly place: KeptPlace | undefined;
+  /** "": those of the response before hold no more. */
+  readonly system?: "";
+};
+
+/** Throws NotFound for what is not the caller's, InvalidInput for calls of the response before that have no result. */
+export async function continuationOf(
+  call: EndpointCall,
+  { previous, conversation, instructions }: ResponseRequest,
+  input: DecodedInput,
+): Promise<Continuation> {
+  if (conversation !== undefined) {
+    const threadId = threadOfConversation(conversation, "conversation");
+    await call.services.threads.getThread(call.caller, threadId);
+    return { place: { sessionKey: threadId } };
+  }
+  if (previous === undefined) return { place: undefined };
+  const kept = await findResponse(call, previous, "previous_response_id");
+  const { run } = kept;
+  const { threadId } = run;
+  const system = instructions === undefined && kept.echo["instructions"] !== undefined ? { system: "" as const } : {};
+  if (run.status === "waiting" && run.waitReason === "client") await checkResultsOf(call, kept, input);
+  // One that still works is followed by what waits for its turn.
+  return { place: isEnded(run.status) ? { threadId, follows: run.id } : { sessionKey: threadId }, ...system };
+}
+
+async function checkResultsOf(call: EndpointCall, kept: KeptResponse, { results }: DecodedInput): Promise<void> {
+  const open = clientCallsIn(await readResponse(call, kept)).filter((id) => !results.has(id));
+  if (open.length > 0)
+    throw new InvalidInput(`No tool output found for function call ${open.join(", ")}.`, { param: "input" });
+}
+
+/**
+ * Answers the approvals that were asked for; the run is followed from its questions on. Throws NotFound for what nobody waits for
+ * any more.
+ */
+export async function answerApprovals(
+  { services, caller }: EndpointCall,
+  approvals: readonly ApprovalAnswer[],
+): Promise<RunStart> {
+  const open = await services.approvals.questions(caller);
+  const questions = approvals.map(({ approvalId }) => {
+    const id = questionOfApproval(approvalId);
+    const question = open.find((each) => each.id === id && each.body.reason === "approval");
+    if (!question)
+      throw new NotFound(`No approval ${approvalId.slice(0, 100)} is waited for.`, {
+        param: "input",
+        code: "approval_not_found",
+      });
+    return question;
+  });
+  const { id: runId, threadId } = await rootOf({ services, caller }, questions[0]!);
+  const before = await services.runs.placeOf(caller, runId);
+  for (const [index, question] of questions.entries()) {
+    const { approve, reason } = approvals[index]!;
+    const input = {
+      decision: approve ? ("allow" as const) : ("deny" as const),
+      ...(reason !== undefined && { text: reason }),
+    };
+    await services.approvals.decide(caller, question.runId!, { questionId: question.id, input });
+  }
+  const asked = questions.filter((question) => question.threadId === threadId).map(({ seq }) => seq);
+  const seq = asked.length > 0 ? Math.min(...asked) - 1 : before.lastSeq;
+  return { runId, threadId, cursor: { seq, live: [] }, pending: false, replayed: true };
+}
+
+async function rootOf({ services, caller }: Pick<EndpointCall, "services" | "caller">, question: ItemOf<"question">) {
+  const asking = await services.runs.get(caller, question.runId!);
+  const root = asking.rootRun === asking.id ? asking : await services.runs.get(caller, asking.rootRun);
+  if (isEnded(root.status)) throw new Conflict(`Run ${root.id} has ended.`, { code: "run_ended" });
+  return root;
+}

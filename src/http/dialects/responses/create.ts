@@ -1,0 +1,161 @@
+import type { AgentDefinition } from "../../../protocol/agents/agents.ts";
+import { messageOf, NotFound } from "../../../protocol/base/errors.ts";
+import type { RunStart, StartInput } from "../../../run/runs.ts";
+import { unknownModel } from "../../answers/answer.ts";
+import type { AnswerRequest } from "../../answers/answer-request.ts";
+import { startOrContinue, tellRun } from "../../answers/ask-agent.ts";
+import { askModel } from "../../answers/ask-model.ts";
+import { resolveFiles } from "../../answers/attach.ts";
+import { bareAgent } from "../../answers/bare-agent.ts";
+import { isFields, type JsonFields } from "../../answers/request-values.ts";
+import type { EndpointCall } from "../../server/endpoint.ts";
+import { answerApprovals, continuationOf } from "./continue-response.ts";
+import { answerRequest, decodeResponseRequest, type ResponseRequest } from "./decode.ts";
+import { checkResults, decodeInput, type DecodedInput, type SentFile } from "./decode-input.ts";
+import { type DecodedTools, decodeTools } from "./decode-tools.ts";
+import { hostedTools } from "./hosted-tools.ts";
+import { placeOfItem } from "./ids.ts";
+import { findResponse, openCallsAt, readResponse } from "./kept-response.ts";
+import { echoOf } from "./response-object.ts";
+import { keptHead, passingHead, responseWire } from "./wire.ts";
+
+/** A model that nothing is kept of is asked straight; all else is a durable run, which the response is. */
+export async function createResponse(call: EndpointCall): Promise<string | object | undefined> {
+  const { services, caller, reply } = call;
+  const asked = decodeResponseRequest(call.body);
+  const isModel = services.models.has(asked.model);
+  if (!isModel && !services.agents.has(asked.model)) throw unknownModel(asked.model, services);
+  const files: SentFile[] = [];
+  const input = decodeInput(await withReferences(call, asked.items), (file) => `sent:${files.push(file) - 1}`);
+  const tools = decodeTools(asked.body, input.tools);
+  const agent = isModel ? undefined : services.agents.get(asked.model);
+  const request = await readRequest(call, { asked, input, tools, agent, files });
+  if (asked.stream) call.streams.admit(reply, caller.userId);
+
+  const echo = echoOf(asked.body, tools.told, asked.conversation);
+  const isKept = asked.store || asked.background || asked.previous !== undefined || asked.conversation !== undefined;
+  if (isModel && !isKept) {
+    checkResults(input);
+    return askModel(call, request, responseWire(passingHead(echo), { isKept: false }));
+  }
+  const started = await begin(call, { asked, input, request, echo, agent });
+  return tellResponse(call, asked, { started, echo, request });
+}
+
+type DecodedRequest = {
+  readonly asked: ResponseRequest;
+  readonly input: DecodedInput;
+  readonly agent: AgentDefinition | undefined;
+};
+
+async function readRequest(
+  call: EndpointCall,
+  {
+    asked,
+    input,
+    tools,
+    agent,
+    files,
+  }: DecodedRequest & { readonly tools: DecodedTools; readonly files: readonly SentFile[] },
+): Promise<AnswerRequest> {
+  const { leftOut, toolChoice } = hostedTools(call, agent, tools);
+  const unheard = [...asked.leftOut, ...leftOut];
+  if (unheard.length > 0) call.reply.header("x-colloquy-left-out", unheard.join(", "));
+  const read = answerRequest(asked, input, tools);
+  const request = toolChoice === undefined ? read : { ...read, toolChoice };
+  return resolveFiles(call, files.length === 0 ? request : await withFiles(call, request, files));
+}
+
+/** Files that came in the request are uploads like any other. */
+async function withFiles(
+  { services, caller }: EndpointCall,
+  request: AnswerRequest,
+  files: readonly SentFile[],
+): Promise<AnswerRequest> {
+  const ids: string[] = [];
+  for (const { name, bytes } of files)
+    ids.push((await services.uploads.receive(caller, { name, bytes: once(bytes) })).id);
+  const idOf = (id: string) => (id.startsWith("sent:") ? ids[Number(id.slice(5))]! : id);
+  const messages = request.messages.map((message) =>
+    message.role === "user" && message.fileIds ? { ...message, fileIds: message.fileIds.map(idOf) } : message,
+  );
+  return { ...request, messages };
+}
+
+// oxlint-disable-next-line require-await -- what takes files takes them as they come
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** Items of responses that were kept may be named instead of sent. */
+async function withReferences(call: EndpointCall, items: readonly JsonFields[]): Promise<readonly JsonFields[]> {
+  if (!items.some(({ type }) => type === "item_reference")) return items;
+  const responses = new Map<string, JsonFields>();
+  const found: JsonFields[] = [];
+  for (const item of items) {
+    if (item["type"] !== "item_reference") {
+      found.push(item);
+      continue;
+    }
+    const id = String(item["id"]);
+    const place = placeOfItem(id);
+    if (place && !responses.has(place.response))
+      responses.set(place.response, await readResponse(call, await findResponse(call, place.response, "input")));
+    const output = place && responses.get(place.response)?.["output"];
+    const named: unknown = Array.isArray(output) ? output[place!.index] : undefined;
+    if (!isFields(named)) throw new NotFound(`Item with id '${id.slice(0, 100)}' not found.`, { param: "input" });
+    found.push(named);
+  }
+  return found;
+}
+
+async function begin(
+  call: EndpointCall,
+  {
+    asked,
+    input,
+    request,
+    echo,
+    agent,
+  }: DecodedRequest & { readonly request: AnswerRequest; readonly echo: JsonFields },
+): Promise<RunStart> {
+  if (input.approvals.length > 0) return answerApprovals(call, input.approvals);
+  checkResults(input);
+  const { place, system } = await continuationOf(call, asked, input);
+  const more: Pick<StartInput, "as" | "held" | "system"> = {
+    ...(agent ? {} : { as: bareAgent(asked.model) }),
+    ...(asked.background && { held: false }),
+    ...(system !== undefined && { system }),
+  };
+  return startOrContinue(call, { ...request, echo: { ...echo, model: asked.model } }, place, more);
+}
+
+async function tellResponse(
+  call: EndpointCall,
+  asked: ResponseRequest,
+  { started, echo, request }: { started: RunStart; echo: JsonFields; request: AnswerRequest },
+): Promise<string | object | undefined> {
+  const { services, caller } = call;
+  const { runId, threadId } = started;
+  const place = { runId, seq: started.cursor.seq };
+  const wire = responseWire(keptHead(place, echo), { isKept: true, isQueued: asked.background });
+  if (asked.background && !asked.stream) return readResponse(call, await findResponse(call, keptHead(place, echo).id));
+  const openCalls = started.replayed ? await openCallsAt(call, { id: runId, threadId }, place.seq) : [];
+  const isOwnThread = asked.conversation === undefined && asked.previous === undefined;
+  return tellRun(
+    call,
+    {
+      ...request,
+      started,
+      openCalls,
+      isPatient: asked.background,
+      onEnd({ status }) {
+        if (asked.store || !isOwnThread || status === "waiting" || status === "running") return;
+        services.threads.deleteThread(caller, threadId).catch((error: unknown) => {
+          call.request.log.warn({ err: error }, "a thread that was not to be kept is still there: " + messageOf(error));
+        });
+      },
+    },
+    wire,
+  );
+}

@@ -1,0 +1,145 @@
+import type { ModelSettings, ResponseFormat } from "../../../protocol/agents/models.ts";
+import type { AnswerRequest } from "../../answers/answer-request.ts";
+import {
+  isFields,
+  type JsonFields,
+  optionalBoolean,
+  optionalFields,
+  optionalNumber,
+  optionalString,
+  refuse,
+} from "../../answers/request-values.ts";
+import type { DecodedTools } from "./decode-tools.ts";
+import type { DecodedInput } from "./decode-input.ts";
+
+/** A request as far as it is read without its input and its tools. */
+export type ResponseRequest = {
+  readonly model: string;
+  readonly items: readonly JsonFields[];
+  readonly instructions?: string;
+  readonly stream: boolean;
+  readonly store: boolean;
+  readonly background: boolean;
+  readonly previous?: string;
+  readonly conversation?: string;
+  readonly format?: ResponseFormat;
+  readonly settings: ModelSettings;
+  readonly toolCalls?: number;
+  readonly onLimit?: "pause" | "stop";
+  /** What no model here is told of it. */
+  readonly leftOut: readonly string[];
+  readonly body: JsonFields;
+};
+
+/** Reads a body; throws InvalidInput with the parameter at fault. Fields it doesn't know are ignored. */
+export function decodeResponseRequest(body: unknown): ResponseRequest {
+  if (!isFields(body)) refuse("body", "must be a JSON object");
+  const model = optionalString(body, "model");
+  if (!model) refuse("model", "is required");
+  if (body["prompt"] != null) refuse("prompt", "templates are not kept here: send instructions and input");
+  const background = optionalBoolean(body, "background") ?? false;
+  const store = optionalBoolean(body, "store") ?? true;
+  if (background && !store) refuse("store", "must be true with background: what is not kept can't be fetched later");
+  const previous = optionalString(body, "previous_response_id");
+  const conversation = conversationOf(body);
+  if (previous !== undefined && conversation !== undefined)
+    refuse("previous_response_id", "can't be combined with conversation");
+  const text = optionalFields(body, "text");
+  const reasoning = optionalFields(body, "reasoning");
+  const instructions = optionalString(body, "instructions");
+  const toolCalls = optionalNumber(body, "max_tool_calls", { from: 1, whole: true });
+  const onLimit = onLimitOf(optionalFields(body, "metadata") ?? {});
+  const effort = reasoning && optionalString(reasoning, "effort", "reasoning.");
+  return {
+    model,
+    items: itemsOf(body["input"]),
+    stream: optionalBoolean(body, "stream") ?? false,
+    store,
+    background,
+    settings: {
+      temperature: optionalNumber(body, "temperature", { from: 0, to: 2 }),
+      topP: optionalNumber(body, "top_p", { from: 0, to: 1 }),
+      maxTokens: optionalNumber(body, "max_output_tokens", { from: 1, whole: true }),
+      parallelCalls: optionalBoolean(body, "parallel_tool_calls"),
+      frequencyPenalty: optionalNumber(body, "frequency_penalty", { from: -2, to: 2 }),
+      presencePenalty: optionalNumber(body, "presence_penalty", { from: -2, to: 2 }),
+      ...(effort !== undefined && { reasoningEffort: effort }),
+    },
+    ...(text && { format: formatOf(optionalFields(text, "format", "text.")) }),
+    ...(instructions !== undefined && { instructions }),
+    ...(previous !== undefined && { previous }),
+    ...(conversation !== undefined && { conversation }),
+    ...(toolCalls !== undefined && { toolCalls }),
+    ...(onLimit !== undefined && { onLimit }),
+    leftOut: leftOutOf(body, text),
+    body,
+  };
+}
+
+function itemsOf(input: unknown): readonly JsonFields[] {
+  if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
+  if (input == null) return [];
+  if (!Array.isArray(input)) refuse("input", "must be a string or a list of items");
+  return input.map((item: unknown, index) => {
+    if (!isFields(item)) refuse(`input[${index}]`, "must be an object");
+    return item;
+  });
+}
+
+function conversationOf(body: JsonFields): string | undefined {
+  const given = body["conversation"] ?? undefined;
+  const id = isFields(given) ? given["id"] : given;
+  if (id !== undefined && typeof id !== "string") refuse("conversation", "must be an id, or an object with one");
+  return id;
+}
+
+function onLimitOf(metadata: JsonFields): ResponseRequest["onLimit"] {
+  const onLimit = metadata["on_limit"] ?? undefined;
+  if (onLimit !== undefined && onLimit !== "pause" && onLimit !== "stop")
+    refuse("metadata.on_limit", "must be pause or stop");
+  return onLimit;
+}
+
+function formatOf(format: JsonFields | undefined): ResponseFormat | undefined {
+  switch (format?.["type"]) {
+    case undefined:
+    case "text":
+      return undefined;
+    case "json_object":
+      return { type: "json" };
+    case "json_schema": {
+      const { name, schema } = format ?? {};
+      if (typeof name !== "string" || !isFields(schema)) refuse("text.format", "must be {type, name, schema, strict?}");
+      return { type: "json-schema", name, schema, strict: optionalBoolean(format!, "strict", "text.format.") };
+    }
+    default:
+      refuse("text.format.type", "must be text, json_object or json_schema");
+  }
+}
+
+/** Wishes that no model here is told of. */
+function leftOutOf(body: JsonFields, text: JsonFields | undefined): string[] {
+  return [
+    ...(text?.["verbosity"] == null ? [] : ["text.verbosity"]),
+    ...(Number(body["top_logprobs"] ?? 0) > 0 ? ["top_logprobs"] : []),
+  ];
+}
+
+/** The request in our own words; `echo` is kept with the run. */
+export function answerRequest(
+  { model, stream, format, settings, instructions, toolCalls, onLimit }: ResponseRequest,
+  { messages }: DecodedInput,
+  { tools, toolChoice }: DecodedTools,
+): AnswerRequest {
+  return {
+    model,
+    messages: instructions === undefined ? messages : [{ role: "system", content: instructions }, ...messages],
+    stream,
+    settings,
+    ...(tools && { tools }),
+    ...(toolChoice !== undefined && { toolChoice }),
+    ...(format && { format }),
+    ...(toolCalls !== undefined && { toolCalls }),
+    ...(onLimit !== undefined && { onLimit }),
+  };
+}

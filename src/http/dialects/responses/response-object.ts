@@ -1,0 +1,93 @@
+import type { Usage } from "../../../protocol/agents/models.ts";
+import type { JsonFields } from "../../answers/request-values.ts";
+
+export type ResponseStatus = "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+
+/** What a response is, besides what is said in it: its place, and what its request asked for. */
+export type ResponseHead = {
+  readonly id: string;
+  /** Unix time in seconds. */
+  readonly createdAt: number;
+  /** The fields of the request that are told back. */
+  readonly echo: JsonFields;
+};
+
+export type ResponseState = {
+  readonly status: ResponseStatus;
+  readonly model: string;
+  readonly output: readonly object[];
+  readonly usage?: Usage | undefined;
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
+  readonly incomplete?: "max_output_tokens" | "content_filter" | undefined;
+};
+
+/** Fields of a request that its response tells back as they were, with what they are where it has none. */
+const echoed: JsonFields = {
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  safety_identifier: null,
+  service_tier: "default",
+  store: true,
+  background: false,
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  top_logprobs: 0,
+  tool_choice: "auto",
+  truncation: "disabled",
+};
+
+/** What is kept of a request for its response: what differs from the usual. */
+export function echoOf(body: JsonFields, tools: readonly JsonFields[], conversation: string | undefined): JsonFields {
+  const given = Object.keys(echoed).filter((name) => body[name] != null && body[name] !== echoed[name]);
+  const { text, reasoning } = body;
+  return {
+    ...Object.fromEntries(given.map((name) => [name, body[name]])),
+    ...(text != null && { text }),
+    ...(reasoning != null && { reasoning }),
+    ...(tools.length > 0 && { tools }),
+    ...(conversation !== undefined && { conversation: { id: conversation } }),
+  };
+}
+
+export function responseObject({ id, createdAt, echo }: ResponseHead, state: ResponseState): object {
+  const { status, model, output, usage, error, incomplete } = state;
+  return {
+    id,
+    object: "response",
+    created_at: createdAt,
+    completed_at: status === "completed" ? Math.floor(Date.now() / 1000) : null,
+    status,
+    error: error ?? null,
+    incomplete_details: incomplete ? { reason: incomplete } : null,
+    model,
+    output,
+    tools: [],
+    ...echoed,
+    ...echo,
+    text: { format: { type: "text" }, ...(echo["text"] as object | undefined) },
+    reasoning: { effort: null, summary: null, ...(echo["reasoning"] as object | undefined) },
+    usage: usageOf(usage ?? { inputTokens: 0, outputTokens: 0 }),
+  };
+}
+
+function usageOf({ inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 }: Usage): object {
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: 0 },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: inputTokens + outputTokens,
+  };
+}
+
+/** When a run began, by its id. */
+export function timeOfId(id: string): number {
+  return Math.floor(Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16) / 1000);
+}
