@@ -6,6 +6,7 @@ import type { AgentDefinition, OnOutage } from "../protocol/agents/agents.ts";
 import type { Caller } from "../protocol/base/callers.ts";
 import type { Cursor, RunEvent } from "../protocol/threads/events.ts";
 import type { AttachedFile, MessageContent, Decision, Item, ItemOf, NewItem } from "../protocol/threads/items.ts";
+import type { ToolSchema } from "../protocol/agents/models.ts";
 import type { RunDefinition, RunOptions, RunOrigin, ThreadRecord } from "../protocol/threads/runs.ts";
 
 export type StartInput = {
@@ -85,8 +86,14 @@ export type SteerInput = {
   readonly content: MessageContent;
   readonly files?: readonly AttachedFile[];
 };
-/** `runId`: refuses results of any other run. `message`: what is said with them. */
-export type BroughtWith = { readonly runId?: string; readonly message?: Omit<SteerInput, "id"> };
+export type BroughtWith = {
+  /** Refuses results of any other run. */
+  readonly runId?: string;
+  /** What is said with them. */
+  readonly message?: Omit<SteerInput, "id">;
+  /** Tools of the client's: those that the run does not have are offered from now on. */
+  readonly tools?: readonly ToolSchema[];
+};
 export type SteerResult = { readonly runId: string; readonly messageId: string; readonly seq: number };
 
 /** queue: after it. steer: taken in by it. interrupt: instead of it. reject: refused. */

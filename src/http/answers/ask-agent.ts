@@ -34,7 +34,7 @@ export async function startOrContinue(
 ): Promise<RunStart> {
   const { caller, services } = call;
   const { results, start } = readAgentRequest(asked, place);
-  const continued = await bringResults(call, { results, start }, place);
+  const continued = await bringResults(call, { results, start, ...(asked.tools && { tools: asked.tools }) }, place);
   if (continued) return continued;
   if (start) {
     const idempotency = idempotencyOf(call.request);
@@ -54,13 +54,14 @@ export async function startOrContinue(
 /** Undefined: there are none, or no run waits for them and the message begins another one. */
 async function bringResults(
   { caller, services }: EndpointCall,
-  { results, start }: AgentRequest,
+  { results, start, tools }: AgentRequest & Pick<AnswerRequest, "tools">,
   place: KeptPlace | undefined,
 ): Promise<RunStart | undefined> {
   if (results.length === 0) return undefined;
-  if (!start) return services.runs.bringResults(caller, results);
+  const more = tools ? { tools } : {};
+  if (!start) return services.runs.bringResults(caller, results, more);
   try {
-    return await services.runs.bringResults(caller, results, { message: start.message });
+    return await services.runs.bringResults(caller, results, { ...more, message: start.message });
   } catch (error) {
     // Of a conversation that the client keeps they are a part, whoever asked for them.
     const isForeign = error instanceof InvalidInput && place === undefined;

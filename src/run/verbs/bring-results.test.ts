@@ -57,6 +57,55 @@ anyRunDatabase((suite) => {
     assert.equal((await bring(service, mine!, "too late")).replayed, true);
   });
 
+  test("what is said with results is read at the same step, once; a run that can't read it says so", async () => {
+    const service = await suite.start({ script: [[twoCalls[0]!], "Thanks.", [twoCalls[0]!]] });
+    const started = await begin(service);
+    await service.events(started);
+    const [callId] = await callIds(service, started.threadId);
+    const say = (content: string, id = callId!) =>
+      service.runs.bringResults(service.caller, [{ callId: id, content: "one" }], { message: { content } });
+    await until(async () => (await rowOf(suite.database(), started.runId)).status === "waiting");
+    await service.events(await say("and hurry"));
+    assert.equal((await say("and hurry")).replayed, true);
+    await assert.rejects(say("something else"), { code: "run_not_live" });
+    const told = service.model.requests[1]!.messages.slice(-2).map(({ role, content }) => [role, content]);
+    assert.deepEqual(told, [
+      ["tool", "one"],
+      ["user", "and hurry"],
+    ]);
+    const ended = await begin(service);
+    await service.events(ended);
+    const [open] = await callIds(service, ended.threadId);
+    await service.runs.cancel(service.caller, ended.runId);
+    await assert.rejects(say("too late", open), { code: "run_not_live" });
+    assert.ok((await checkInvariants(suite.database().query)).every(({ broken }) => broken === 0));
+  });
+
+  test("tools that come with results are offered from then on, in the place of the server's of their name", async () => {
+    const service = await suite.start({ script: [[twoCalls[0]!], "Thanks."] });
+    const started = await begin(service);
+    await service.events(started);
+    const [callId] = await callIds(service, started.threadId);
+    await until(async () => (await rowOf(suite.database(), started.runId)).status === "waiting");
+    const more = ["ask", "calculate", "third"].map((name) => ({ name, description: "new", parameters: {} }));
+    const resumed = await service.runs.bringResults(service.caller, [{ callId: callId!, content: "x" }], {
+      tools: more,
+    });
+    await service.events(resumed);
+    const offered = (service.model.requests[1]!.tools ?? []).filter(({ name }) =>
+      [...more, ...clientTools].some((tool) => tool.name === name),
+    );
+    assert.deepEqual(
+      offered.map(({ name, description }) => [name, description]),
+      [
+        ["ask", ""],
+        ["tell", ""],
+        ["calculate", "new"],
+        ["third", "new"],
+      ],
+    );
+  });
+
   test("results that come just when the run begins to wait are not missed", async () => {
     const rounds = suite.kind === "postgres" ? 200 : 60;
     const service = await suite.start({

@@ -9,6 +9,7 @@ import { stillWaits } from "../log/questions.ts";
 import { foldOf } from "../log/fold.ts";
 import { appendLocked, itemsOfRun, lockRun, noRun, publishItems, requeueRun } from "../lifecycle/locked-run.ts";
 import { itemColumns, toItem, type ItemRow } from "../log/rows.ts";
+import { offerMore } from "./offer-more.ts";
 import { requireOwnRun } from "../views/list-runs.ts";
 import { authorIn } from "../lifecycle/place-in-room.ts";
 import type { BroughtWith, RunStart } from "../runs.ts";
@@ -23,7 +24,7 @@ export type BroughtResult = { readonly callId: string; readonly content: string;
 export async function addClientResults(
   runtime: Runtime,
   caller: Caller,
-  { results, runId: only, message }: { readonly results: readonly BroughtResult[] } & BroughtWith,
+  { results, runId: only, message, tools = [] }: { readonly results: readonly BroughtResult[] } & BroughtWith,
 ): Promise<RunStart> {
   const byCall = new Map(results.map((result) => [itemIdOfCall(result.callId) ?? "", result]));
   const found = await runtime.database.query<ItemRow>(
@@ -65,6 +66,7 @@ export async function addClientResults(
         ]
       : [];
     const appended = await appendLocked(query, run, [...fresh, ...said]);
+    if (tools.length > 0) await offerMore(query, run, tools);
     // An end that has not seen the message is refused.
     if (message) await query("update runs set steered = steered + 1 where id = $1", [run.id]);
     if (run.status === "waiting" && !stillWaits([...items, ...appended])) await requeueRun(query, run);

@@ -12,6 +12,8 @@ import type { DecodedAsides } from "./decode-blocks.ts";
 export type DecodedTools = {
   /** Those that the client runs itself, and the model is shown. */
   readonly tools?: readonly ToolSchema[];
+  /** Those that it is shown once they are named. */
+  readonly deferred?: readonly ToolSchema[];
   readonly toolChoice?: ToolChoice;
   readonly parallelCalls?: boolean;
 };
@@ -27,6 +29,7 @@ export function decodeTools(body: JsonFields, asides: DecodedAsides, isContinued
   const list = body["tools"] ?? [];
   if (!Array.isArray(list)) refuse("tools", "must be a list");
   const tools = new Map<string, ToolSchema>();
+  const deferred = new Map<string, ToolSchema>();
   for (const [index, entry] of [...(list as unknown[]), ...asides.defined].entries()) {
     const at = index < list.length ? `tools[${index}]` : "messages";
     if (!isFields(entry)) refuse(at, "must be an object");
@@ -36,14 +39,16 @@ export function decodeTools(body: JsonFields, asides: DecodedAsides, isContinued
       continue;
     }
     const tool = toolOf(entry, at);
-    const { referenced, removed } = asides;
-    if (tools.has(tool.name)) refuse(`${at}.name`, `${tool.name} occurs twice`);
-    const isDeferred = entry["defer_loading"] === true && !referenced.has(tool.name);
-    if (!isDeferred && !removed.has(tool.name)) tools.set(tool.name, tool);
+    if (tools.has(tool.name) || deferred.has(tool.name)) refuse(`${at}.name`, `${tool.name} occurs twice`);
+    const isDeferred = entry["defer_loading"] === true && !asides.referenced.has(tool.name);
+    if (!asides.removed.has(tool.name)) (isDeferred ? deferred : tools).set(tool.name, tool);
   }
   if (body["mcp_servers"] != null) asides.leftOut.add("mcp_servers");
-  const shown = [...tools.values()];
-  return { ...(shown.length > 0 && { tools: shown }), ...choiceOf(body, tools, isContinued) };
+  return {
+    ...(tools.size > 0 && { tools: [...tools.values()] }),
+    ...(deferred.size > 0 && { deferred: [...deferred.values()] }),
+    ...choiceOf(body, tools, isContinued),
+  };
 }
 
 function toolOf(entry: JsonFields, at: string): ToolSchema {

@@ -1,4 +1,4 @@
-import type { ModelSettings, ResponseFormat } from "../../../protocol/agents/models.ts";
+import type { ModelSettings, ResponseFormat, ToolSchema } from "../../../protocol/agents/models.ts";
 import { ColloquyError } from "../../../protocol/base/errors.ts";
 import type { AnswerRequest } from "../../answers/answer-request.ts";
 import {
@@ -20,6 +20,9 @@ export type ThreadWish = { readonly type: "create" } | { readonly type: "continu
 /** A request of this dialect in our own words. */
 export type MessagesRequest = AnswerRequest & {
   readonly thread?: ThreadWish;
+  /** Tools that are shown once they are named, and the names that were. */
+  readonly deferred?: readonly ToolSchema[];
+  readonly referenced: readonly string[];
   /** What of the request no model or agent here is shown, in words. */
   readonly leftOut: readonly string[];
 };
@@ -65,7 +68,13 @@ export function decodePrompt(body: JsonFields, thread?: ThreadWish) {
   const { messages, asides } = decodeMessages(body["messages"], { isContinued });
   const tools = decodeTools(body, asides, isContinued);
   const instructions = system === "" ? [] : [{ role: "system", content: system } as const];
-  return { messages: [...instructions, ...messages], leftOut: [...asides.leftOut], ...tools };
+  const { leftOut, referenced } = asides;
+  return {
+    messages: [...instructions, ...messages],
+    leftOut: [...leftOut],
+    referenced: [...referenced],
+    ...tools,
+  };
 }
 
 /** Claude Code begins with a line for its vendor's bill, which changes and would spoil what a model's server has cached. */

@@ -25,9 +25,9 @@ export const createMessage = endpoint({
     }),
   },
   handle(call) {
-    const { thread, leftOut, ...asked } = decodeMessagesRequest(call.body);
-    if (leftOut.length > 0) call.reply.header("x-colloquy-left-out", leftOut.join(", "));
-    if (thread) return answerInThread(call, asked, thread);
+    const asked = decodeMessagesRequest(call.body);
+    if (asked.leftOut.length > 0) call.reply.header("x-colloquy-left-out", asked.leftOut.join(", "));
+    if (asked.thread) return answerInThread(call, asked, asked.thread);
     return answer(call, asked, (started) => messageWire(started ? messageIdOf(started) : newMessageId()));
   },
 });
