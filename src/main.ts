@@ -87,6 +87,7 @@ export async function startColloquy(config: Config, options: ColloquyOptions): P
 
   return {
     url: http.url,
+    ollamaUrl: http.ollamaUrl,
     token: access.token,
     setupLink: () => access.setupLink(http.url),
     codeMaker: access.codeMaker,
@@ -94,7 +95,7 @@ export async function startColloquy(config: Config, options: ColloquyOptions): P
     fileProof: store.fileProof,
     choice: definitions.definitions.choice(),
     sandbox: { ...sandbox, unmet: async () => missingSandboxFeatures(definitions.agents, await sandbox.state()) },
-    problems: problemsOf({ tools, prompts, definitions, rooms, models }),
+    problems: [...problemsOf({ tools, prompts, definitions, rooms, models }), ...http.problems],
     stop: opening.done(),
   };
 }

@@ -32,6 +32,7 @@ function examples(page: string, language: string): string[] {
 
 for (const [page, answer] of [
   ["openai-api.md", /^It is on your list\.$/],
+  ["ollama-api.md", /^It is on your list\.$/],
   ["tools-api.md", /^true .*Buy milk.* done\n$/],
   ["native-api.md", /^It is on your list\.\ndone\n$|^(step \d: script, \d+ ms, ok\n){2}2 steps, 0 takeovers\n$/],
   ["schedules.md", /^30 8 \* \* mon-fri true\ntrue\nnull\n$/],

@@ -85,6 +85,7 @@ describe("examples for the shell", () => {
     "docs/personal-data.md",
     "docs/command-line.md",
     "docs/mcp-server.md",
+    "docs/ollama-api.md",
     "docs/todo.md",
     "docs/responses.md",
   ]) {

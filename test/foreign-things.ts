@@ -14,6 +14,7 @@ export const namedBy: readonly (readonly [prefix: string, thing: keyof Things | 
   ["/icons/{name}", "open"],
   ["/api/shared/{id}", "open"],
   ["/v1/models/{id}", "open"],
+  ["/api/blobs/{digest}", "open"],
   ["/api/tools/{name}", "open"],
   ["/api/mcp/servers/{name}", "open"],
   // of a session, which a header names

@@ -1,4 +1,5 @@
 import { admins, everybody, owner, type RouteAccess, type Things, users } from "./access-rows.ts";
+import { ollamaAccess } from "./ollama-access.ts";
 
 const nobody = "018f0000-0000-7000-8000-00000000dead";
 const message = { content: "hi" };
@@ -73,6 +74,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /v1/chat/completions": users(400, { body: {} }),
   "POST /v1/messages": users(400, { body: {} }),
   "POST /v1/messages/count_tokens": users(400, { body: {} }),
+  "POST /v1/embeddings": users(400, { body: {} }),
   "GET /v1/models": users(),
   "GET /v1/models/*": users(200, { path: () => "/v1/models/assistant" }),
   "POST /v1/files": users(400, emptyForm),
@@ -102,6 +104,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /chat/:id/stream": users(204),
   "POST /chatkit": users(400, { body: {} }),
   "GET /chatkit/:id/items": users(400),
+  ...ollamaAccess,
   "GET /api/chat/sessions": users(),
   "POST /api/chat/sessions": users(201, { body: {} }),
   "GET /api/chat/history": users(400),

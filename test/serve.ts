@@ -32,6 +32,7 @@ export function servicesWith(given: Pick<Services, "models"> & Partial<Services>
     shares: absent("shares"),
     uploads: absent("uploads"),
     knowledge: absent("knowledge"),
+    embeddingModels: { ...absent<Services["embeddingModels"]>("embedding models"), list: () => Promise.resolve([]) },
     retrieval: absent("retrieval"),
     rooms: absent("rooms"),
     presence: absent("presence"),

@@ -133,8 +133,28 @@ async function localOwning(
 
 /** What is configured of the server, as the routes want it. */
 export function serverSettingsOf({ server, auth, source }: Config, sharedCounts?: SharedCounts): ServerSettings {
-  const { bodyLimitBytes: bodyLimit, publicUrl, basePath, trustProxy, corsOrigins, hosts, streamsPerUser } = server;
+  const {
+    bodyLimitBytes: bodyLimit,
+    publicUrl,
+    basePath,
+    trustProxy,
+    corsOrigins,
+    hosts,
+    streamsPerUser,
+    ollamaPort,
+  } = server;
   const limits = auth.mode === "accounts" ? { requestsPerMinute: auth.requestsPerMinute, sharedCounts } : {};
   const corsPaths = source.get("server.corsOrigins") === "default" ? "asking" : "all";
-  return { corsOrigins, hosts, bodyLimit, publicUrl, basePath, trustProxy, streamsPerUser, corsPaths, ...limits };
+  return {
+    corsOrigins,
+    hosts,
+    bodyLimit,
+    publicUrl,
+    basePath,
+    trustProxy,
+    streamsPerUser,
+    ollamaPort,
+    corsPaths,
+    ...limits,
+  };
 }

@@ -8,11 +8,18 @@ import type { Services } from "../http/server/services.ts";
 import type { Log } from "../protocol/base/log.ts";
 import { version } from "../protocol/base/version.ts";
 import { type OpenAccess, serverSettingsOf } from "./access.ts";
-import type { ServerAddress } from "./start/address.ts";
+import { openOllamaPort } from "./ollama-port.ts";
+import { portOf, type ServerAddress } from "./start/address.ts";
 import { type Capability, createCapabilityStack, findingsOf, healthOf } from "./start/capability-stack.ts";
 import type { Store } from "./store.ts";
 
-export type OpenHttp = { readonly url: string; readonly close: () => Promise<void> };
+export type OpenHttp = {
+  readonly url: string;
+  /** Where clients of Ollama reach it too. */
+  readonly ollamaUrl: string | undefined;
+  readonly problems: readonly string[];
+  readonly close: () => Promise<void>;
+};
 
 type HttpDeps = {
   /** Those of all parts. */
@@ -48,7 +55,13 @@ export async function openHttp(config: Config, deps: HttpDeps): Promise<OpenHttp
   );
   opening.add({ close: () => app.close() });
   const url = await listen(app, { ...config.server, advice: "COLLOQUY_PORT=8010 npm start" });
-  address.set(url);
+  const ollama = opening.add(await openOllamaPort(app, config, log));
+  address.set(url, ollama.url === undefined ? [] : [portOf(new URL(ollama.url))]);
   store.database.announce?.({ url });
-  return { url, close: opening.done() };
+  return {
+    url,
+    ollamaUrl: ollama.url,
+    problems: ollama.problem === undefined ? [] : [ollama.problem],
+    close: opening.done(),
+  };
 }

@@ -16,7 +16,7 @@ const hourMs = 60 * 60_000;
 export type OpenKnowledge = {
   readonly knowledge: Knowledge;
   readonly retrieve: RetrievePassages;
-  readonly services: Pick<Services, "knowledge" | "retrieval" | "ragFolders">;
+  readonly services: Pick<Services, "knowledge" | "embeddingModels" | "retrieval" | "ragFolders">;
   readonly close: () => Promise<void>;
 };
 
@@ -39,7 +39,7 @@ export async function openKnowledge(config: Config, deps: KnowledgeDeps): Promis
   const retrieval = { retrieve, traces: tracesOf(database.query, knowledge), rerankers: rerankersOf(config) };
   return {
     ...{ knowledge, retrieve },
-    services: { knowledge, retrieval, ragFolders: config.rag.folders },
+    services: { knowledge, embeddingModels: knowledge.embeddingModels, retrieval, ragFolders: config.rag.folders },
     close: opening.done(),
   };
 }

@@ -41,7 +41,7 @@ export type OpenedModels = {
 type ModelsDeps = {
   readonly store: Pick<Store, "database">;
   readonly rooms: Pick<OpenedRooms, "files">;
-  readonly address: Pick<ServerAddress, "port">;
+  readonly address: Pick<ServerAddress, "isOwnPort">;
   readonly log: Log;
 };
 
@@ -66,7 +66,7 @@ export async function openModels(config: Config, { store, rooms, address, log }:
     : undefined;
   const isOwn = (url: URL) =>
     config.server.hosts.includes(url.hostname) ||
-    (portOf(url) === address.port() && isLocalHost(url.hostname, config.server.host));
+    (address.isOwnPort(portOf(url)) && isLocalHost(url.hostname, config.server.host));
   const addresses = modelAddressesOf(config);
   const changeable = opening.add(
     createModels({ models: choice.models, connect: addresses.connect, ...(prompts ? { prompts } : {}), isOwn }),

@@ -79,7 +79,7 @@ async function offerLink({ codeMaker, url }: Colloquy, config: Config): Promise<
 }
 
 async function report(colloquy: Colloquy, config: Config, isSandboxTried: boolean): Promise<void> {
-  const { url, database, choice, problems } = colloquy;
+  const { url, ollamaUrl, database, choice, problems } = colloquy;
   line(
     "database",
     database.kind === "pglite" ? `PGlite, embedded in ${database.label}` : `PostgreSQL, ${database.label}`,
@@ -99,6 +99,7 @@ async function report(colloquy: Colloquy, config: Config, isSandboxTried: boolea
   if (config.workers > 1)
     line("workers", `${config.workers} processes, each a node with ${config.database.connections} connections`);
   line("listening", `${styleText("bold", url)}  (API: ${url}/docs)`);
+  if (ollamaUrl !== undefined) line("", `${ollamaUrl}  (for clients of Ollama)`);
 }
 
 /** With the demo as `default` though there are others, an admin wanted it so. */

@@ -16,6 +16,9 @@ const shortForms: Readonly<Record<string, ConfigPath>> = {
   DATABASE_URL: ["database", "url"],
   LLM_BACKEND: ["backend", "kind"],
   OLLAMA_MODEL: ["backend", "ollamaModel"],
+  OLLAMA_HOST: ["backend", "ollamaUrl"],
+  // The clearer of the two: Ollama itself reads the other one for where it listens.
+  OLLAMA_BASE_URL: ["backend", "ollamaUrl"],
   DEFAULT_TEMPERATURE: ["backend", "temperature"],
   REACT_MAX_ITERATIONS: ["strategies", "react", "maxIterations"],
   REACT_RETRY_ON_ERROR: ["strategies", "react", "retryOnError"],

@@ -4,6 +4,7 @@ import { readEnvironment } from "./environment.ts";
 import { readConfigFile } from "./file.ts";
 import { isSecret, originOf, problemsOf, valueAt } from "./problems.ts";
 import { withRagFolders } from "./sections/knowledge.ts";
+import { withOllamaAddress } from "./sections/ollama-address.ts";
 import { withFolders } from "./sections/sandbox.ts";
 import {
   expandText,
@@ -58,7 +59,10 @@ export function loadConfig(options?: { readonly env?: Environment; readonly cwd?
     const isFromFile = file !== undefined && !/^(environment |default$)/.test(sourceOf(gathered, path));
     return resolve(isFromFile ? dirname(file) : cwd, value);
   };
-  const { data, agents, prompts, rooms, tools, sandbox } = parsed.data;
+  const { data, agents, prompts, rooms, tools, sandbox, models, backend } = parsed.data;
+  const isEmbeddingAtOllama =
+    backend.ollamaUrl !== undefined && sourceOf(gathered, ["rag", "embeddingUrl"]) === "default";
+  const rag = isEmbeddingAtOllama ? { ...parsed.data.rag, embeddingUrl: `${backend.ollamaUrl}/v1` } : parsed.data.rag;
   const settings = {
     ...parsed.data,
     data: folder(["data"], data),
@@ -67,7 +71,8 @@ export function loadConfig(options?: { readonly env?: Environment; readonly cwd?
     rooms: folder(["rooms"], rooms),
     tools: { ...tools, folder: folder(["tools", "folder"], tools.folder) },
     sandbox: withFolders(sandbox, folder),
-    rag: withRagFolders(parsed.data.rag, folder),
+    models: withOllamaAddress(models, backend.ollamaUrl),
+    rag: withRagFolders(rag, folder),
   };
   const source = new Map(leavesOf(settings).map(({ path }) => [pathText(path), sourceOf(gathered, path)]));
   const seenKeys = providerKeys.filter((name) => variable(environment, name) !== undefined);

@@ -3,6 +3,7 @@ import { authSchema, basePathSchema, trustProxySchema } from "./sections/auth.ts
 import { databaseSchema } from "./sections/database.ts";
 import { definitionsSchema } from "./sections/definitions.ts";
 import { ragSchema } from "./sections/knowledge.ts";
+import { ollamaAddressSchema } from "./sections/ollama-address.ts";
 import { outagesSchema } from "./sections/outages.ts";
 import { retentionSchema } from "./sections/retention.ts";
 import { sandboxSchema } from "./sections/sandbox.ts";
@@ -31,6 +32,8 @@ export const configSchema = z.strictObject({
       host: z.string().min(1).default("127.0.0.1"),
       /** 0 takes any free port. */
       port: z.int().min(0).max(65535).default(8000),
+      /** One more port to listen on, for clients that know no other than Ollama's 11434. */
+      ollamaPort: z.int().min(1).max(65535).optional(),
       /** Where browsers reach this server from outside; absent: `http://localhost` and the port. */
       publicUrl: origin.optional(),
       basePath: basePathSchema,
@@ -61,6 +64,8 @@ export const configSchema = z.strictObject({
     .strictObject({
       kind: z.enum(["ollama", "llamacpp", "auto"]).optional(),
       ollamaModel: z.string().optional(),
+      /** Where Ollama is, also for models of Ollama's and embeddings that name no address; absent: on this machine. */
+      ollamaUrl: ollamaAddressSchema.optional(),
       temperature: z.number().min(0).max(2).optional(),
     })
     .prefault({}),
@@ -190,10 +195,11 @@ export const schemaTree: SchemaNode = z.toJSONSchema(configSchema, { io: "input"
 
 /** From what `default` is chosen. */
 export function modelChoiceOf({ models, backend, probe, server }: Config): ChooseOptions {
-  const { kind, ollamaModel, temperature } = backend;
+  const { kind, ollamaModel, ollamaUrl, temperature } = backend;
   const wish = {
     ...(kind ? { backend: kind } : {}),
     ...(ollamaModel ? { ollamaModel } : {}),
+    ...(ollamaUrl ? { ollamaUrl } : {}),
     ...(temperature === undefined ? {} : { temperature }),
   };
   return { models, wish, probe, ownPort: server.port };

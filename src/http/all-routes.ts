@@ -14,8 +14,10 @@ import { chatkit } from "./dialects/chatkit/chatkit.ts";
 import { conversationItems } from "./dialects/chatkit/conversation.ts";
 import { createFile, deleteFile, getFile, getFileContent, listFiles } from "./dialects/files.ts";
 import { countTokens, createMessage } from "./dialects/messages/messages.ts";
+import { createEmbeddings } from "./dialects/embeddings.ts";
 import { getModel, listModels } from "./dialects/models.ts";
 import { responseRoutes } from "./response-routes.ts";
+import { ollamaRoutes } from "./dialects/ollama/ollama-routes.ts";
 import { askTool, listTools } from "./dialects/tools-api.ts";
 import {
   changeSession,
@@ -47,7 +49,16 @@ import { health, livez, readyz } from "./routes/page/health.ts";
 import { knowledgeRoutes } from "./knowledge-routes.ts";
 import { roomRoutes } from "./room-routes.ts";
 import { modelStates } from "./routes/agents/models.ts";
-import { offlinePage, page, pageAsset, pageIcon, pageManifest, pageMark, pageWorker } from "./routes/page/page.ts";
+import {
+  home,
+  offlinePage,
+  page,
+  pageAsset,
+  pageIcon,
+  pageManifest,
+  pageMark,
+  pageWorker,
+} from "./routes/page/page.ts";
 import {
   describeMcpClient,
   finishSignIn,
@@ -114,7 +125,7 @@ import {
 import { allMcpRoutes } from "./mcp/mcp-routes.ts";
 
 const routes: readonly EndpointRoute[] = [
-  ["GET", "/", page],
+  ["GET", "/", home],
   ["GET", "/chat/:id", page],
   ["GET", "/shared/:id", page],
   ["GET", "/rooms", page],
@@ -145,6 +156,7 @@ const routes: readonly EndpointRoute[] = [
   ["POST", "/v1/chat/completions", chatCompletions],
   ["POST", "/v1/messages", createMessage],
   ["POST", "/v1/messages/count_tokens", countTokens],
+  ["POST", "/v1/embeddings", createEmbeddings],
   ["POST", "/v1/files", createFile],
   ["GET", "/v1/files", listFiles],
   ["GET", "/v1/files/:id", getFile],
@@ -287,6 +299,7 @@ const routes: readonly EndpointRoute[] = [
 /** Lists every route of the server with its handler. */
 export const allRoutes: readonly EndpointRoute[] = [
   ...routes,
+  ...ollamaRoutes,
   ...knowledgeRoutes,
   ...roomRoutes,
   ...definitionRoutes,

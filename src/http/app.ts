@@ -20,7 +20,7 @@ import { restName, type EndpointRoute } from "./server/endpoint.ts";
 import { answerError, answerUnknownRoute, answerUnrouted } from "./server/errors.ts";
 import { acceptFiles, acceptJsonBodies } from "./server/json-body.ts";
 import { openApiOptions, schemaOf } from "./server/openapi.ts";
-import { checkLocalOrigin, originsAt, pathOf, placeDecorator, withoutBase } from "./server/origins.ts";
+import { checkLocalOrigin, originsAt, pathOf, placeDecorator, portsOf, withoutBase } from "./server/origins.ts";
 import { fastifyLog } from "./server/request-log.ts";
 import type { Services } from "./server/services.ts";
 import { stopInTime } from "./server/stop.ts";
@@ -60,7 +60,11 @@ export async function createApp(services: Services, more: readonly EndpointRoute
     ...(server.streamsPerUser !== undefined && { perUser: server.streamsPerUser }),
     mayStay: async (request) => authenticate(request),
   });
-  const rules = { originsAt: originsAt(server), hosts: server.hosts ?? [], port: () => portOf(app) };
+  const rules = {
+    originsAt: originsAt(server),
+    hosts: server.hosts ?? [],
+    ports: () => portsOf(app, server.ollamaPort),
+  };
 
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(
@@ -89,7 +93,8 @@ export async function createApp(services: Services, more: readonly EndpointRoute
     const { method } = request;
     const [status, ms] = [reply.statusCode, Math.round(reply.elapsedTime)];
     // An event stream is as long as what it tells of.
-    const isSlow = ms >= slowMs && !String(reply.getHeader("content-type")).startsWith("text/event-stream");
+    const isSlow =
+      ms >= slowMs && !/^(text\/event-stream|application\/x-ndjson)/.test(String(reply.getHeader("content-type")));
     const level = server.quiet && status < 400 && !isSlow ? "debug" : "info";
     log[level]({ requestId: request.id, method, path: loggedPath(request), status, ms }, "request");
     done();
@@ -204,12 +209,6 @@ function decoded(path: string): string {
   } catch {
     return path;
   }
-}
-
-/** Undefined while nobody listens. */
-function portOf(app: FastifyInstance): number | undefined {
-  const address = app.server.address();
-  return typeof address === "object" ? address?.port : undefined;
 }
 
 /** A caller's own id for the request, if it is fit for logs and headers. */

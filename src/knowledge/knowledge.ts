@@ -8,6 +8,7 @@ import { type Collections, type CollectionsOptions, createCollections } from "./
 import { createDocumentFiles } from "./documents/document-files.ts";
 import { createDocuments, type Documents, readDocumentText } from "./documents/documents.ts";
 import { createEmbedders, type EmbedOptions } from "./embedding/embedders.ts";
+import { createEmbeddingModels, type EmbeddingModels } from "./embedding/embedding-models.ts";
 import { createDocumentReader } from "./documents/read-document.ts";
 import { type IngestQueue, startIngestQueue } from "./documents/ingest-queue.ts";
 
@@ -35,6 +36,7 @@ export type KnowledgeOptions = Pick<CollectionsOptions, "database" | "defaults" 
 export type Knowledge = {
   readonly collections: Collections;
   readonly documents: Documents;
+  readonly embeddingModels: EmbeddingModels;
   /** Maximum size of one document. */
   readonly documentBytes: number;
   /** The embedder of a collection's model; undefined for `none`. Throws as `Embedders.get`. */
@@ -54,12 +56,15 @@ export async function createKnowledge(options: KnowledgeOptions): Promise<Knowle
   const { defaults, models, onReady = () => {} } = options;
   const files = createDocumentFiles({ folder, documentBytes, checkDisk, refusal });
   const embedders = createEmbedders(embedding);
+  const embeddingModels = createEmbeddingModels({
+    ...{ embedders, standard: defaults.embeddingModel, offered: models },
+    folder: embedding.local.models,
+  });
   const reader = createDocumentReader();
   let queue: IngestQueue | undefined;
   const onQueued = () => queue?.wake();
   const collections = createCollections({
-    ...{ database, files, embedders, defaults, models, onQueued, onSettings: onReady },
-    modelsFolder: embedding.local.models,
+    ...{ database, files, embedders, embeddingModels, defaults, models, onQueued, onSettings: onReady },
   });
   const documents = createDocuments({ database, files, collections, limits, onQueued });
   if (readers > 0 && refusal === undefined)
@@ -79,6 +84,7 @@ export async function createKnowledge(options: KnowledgeOptions): Promise<Knowle
   return {
     collections,
     documents,
+    embeddingModels,
     documentBytes,
     embedder: async (model, signal) => (model === "none" ? undefined : embedders.get(model, signal)),
     readDocumentText: async (id) => readDocumentText(files, await getDocument(database.query, id)),

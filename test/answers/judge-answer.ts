@@ -45,6 +45,7 @@ function judgeBody(content: Readonly<Record<string, Media>>, { contentType, body
   // A file's schema is of its bytes, whatever they are.
   if (body === undefined || media.schema === undefined || media === content["*/*"]) return [];
   if (type === "text/event-stream") return judgeEvents(media.schema, body.toString());
+  if (type === "application/x-ndjson") return judgeLines(media.schema, body.toString());
   if (type !== "application/json" || !whole) return [];
   return judgeValue(media.schema, body.toString());
 }
@@ -52,6 +53,13 @@ function judgeBody(content: Readonly<Record<string, Media>>, { contentType, body
 function judgeValue(schema: AnySchema, text: string): string[] {
   const value = parsed(text);
   return value === undefined ? ["the body is not JSON"] : violations(schema, value);
+}
+
+/** The schema is that of one line; what stands behind the last line break was cut off. */
+function judgeLines(schema: AnySchema, text: string): string[] {
+  if (typeof schema === "object" && schema["type"] === "string") return [];
+  const lines = text.split("\n").slice(0, -1);
+  return [...new Set(lines.flatMap((line) => judgeValue(schema, line)))];
 }
 
 /** The schema is that of one event: its name, its id, and its data, parsed where it is JSON. */

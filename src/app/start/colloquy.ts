@@ -13,6 +13,8 @@ import type { OpenTools } from "../tools.ts";
 /** A running server. */
 export type Colloquy = {
   readonly url: string;
+  /** Where clients of Ollama reach it too, if that was wanted and is so. */
+  readonly ollamaUrl: string | undefined;
   /** Token that authenticates as the owner in accounts mode; for commands on this machine. */
   readonly token: string;
   /** Link that creates the first admin; undefined if there is one already, and in local mode. */
@@ -25,7 +27,7 @@ export type Colloquy = {
   readonly choice: ModelChoice;
   /** `unmet` lists the agents that require a stronger sandbox, a sentence each. */
   readonly sandbox: SandboxSource & { readonly unmet: () => Promise<readonly string[]> };
-  /** Problems in agent and tool files; the other files work. */
+  /** Problems in agent and tool files, and with what it was to listen on; all else works. */
   readonly problems: readonly string[];
   /** Stops the server: refuses new work, gives running work ten seconds to finish, and hands over the rest. */
   readonly stop: () => Promise<void>;

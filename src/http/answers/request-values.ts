@@ -33,12 +33,18 @@ export function optionalFields(fields: JsonFields, name: string, within = ""): J
 
 export type NumberRange = { readonly from?: number; readonly to?: number; readonly whole?: true };
 
-export function optionalNumber(fields: JsonFields, name: string, range: NumberRange = {}): number | undefined {
+export function optionalNumber(
+  fields: JsonFields,
+  name: string,
+  range: NumberRange = {},
+  within = "",
+): number | undefined {
   const value = fields[name] ?? undefined;
+  const at = within + name;
   if (value === undefined) return undefined;
-  if (typeof value !== "number" || !Number.isFinite(value)) refuse(name, "must be a number");
-  if (range.whole && !Number.isInteger(value)) refuse(name, "must be a whole number");
-  if (range.from !== undefined && value < range.from) refuse(name, `must be at least ${range.from}`);
-  if (range.to !== undefined && value > range.to) refuse(name, `must be at most ${range.to}`);
+  if (typeof value !== "number" || !Number.isFinite(value)) refuse(at, "must be a number");
+  if (range.whole && !Number.isInteger(value)) refuse(at, "must be a whole number");
+  if (range.from !== undefined && value < range.from) refuse(at, `must be at least ${range.from}`);
+  if (range.to !== undefined && value > range.to) refuse(at, `must be at most ${range.to}`);
   return value;
 }

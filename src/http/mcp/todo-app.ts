@@ -5,7 +5,7 @@ import { createAuthenticate } from "../server/auth.ts";
 import { bodyOptions, fewBounds, boundBodies, connectionBounds } from "../server/body-bounds.ts";
 import { answerError, answerUnknownRoute, answerUnrouted } from "../server/errors.ts";
 import { acceptJsonBodies } from "../server/json-body.ts";
-import { checkLocalOrigin } from "../server/origins.ts";
+import { checkLocalOrigin, portsOf } from "../server/origins.ts";
 import { fastifyLog } from "../server/request-log.ts";
 import type { Access, ServerSettings } from "../server/services.ts";
 import { createSseStreams } from "../stream/sse.ts";
@@ -40,17 +40,17 @@ export function createTodoApp({ tasks, access, server, log, version }: TodoAppOp
   const authenticate = createAuthenticate(access, server);
   const streams = createSseStreams();
   const cancels = createCancellations();
-  const port = () => {
-    const address = app.server.address();
-    return typeof address === "object" ? address?.port : undefined;
-  };
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(answerUnknownRoute);
   acceptJsonBodies(app);
   boundBodies(app);
   app.addHook("onRequest", (request, _reply, done) => {
     if (access.mode === "local")
-      checkLocalOrigin(request, { originsAt: () => server.corsOrigins, hosts: server.hosts ?? [], port });
+      checkLocalOrigin(request, {
+        originsAt: () => server.corsOrigins,
+        hosts: server.hosts ?? [],
+        ports: () => portsOf(app),
+      });
     done();
   });
   app.decorateRequest("caller", undefined);

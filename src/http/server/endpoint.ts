@@ -29,6 +29,7 @@ export type EndpointTag =
   | "server"
   | "OpenAI"
   | "Anthropic"
+  | "Ollama"
   | "chat"
   | "threads"
   | "rooms"

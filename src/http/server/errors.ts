@@ -6,6 +6,7 @@ import { diskFull, isUnkeepableText, sqlState } from "../../store/driver/sql-sta
 import { challengeOf } from "./resource-metadata.ts";
 import { type ErrorForm, errorFormOf } from "../shapes/error-schemas.ts";
 import { anthropicError, anthropicStatus } from "../shapes/anthropic-error.ts";
+import { ollamaError } from "../shapes/ollama-error.ts";
 import { openAiError } from "../shapes/openai-error.ts";
 import { shownMessage } from "../shapes/shown-message.ts";
 
@@ -56,6 +57,7 @@ const errorBodies: Readonly<Record<ErrorForm, (error: ColloquyError | undefined,
   native: nativeError,
   openai: openAiError,
   anthropic: anthropicError,
+  ollama: ollamaError,
   "json-rpc": jsonRpcError,
 };
 

@@ -44,6 +44,7 @@ export function openApiOptions(version: string, basePath = ""): SwaggerOptions {
       tags: [
         { name: "OpenAI", description: "For every client of OpenAI's API" },
         { name: "Anthropic", description: "For every client of Anthropic's Messages API" },
+        { name: "Ollama", description: "For clients of Ollama" },
         { name: "chat", description: "For chat pages: assistant-ui and the AI SDK" },
         { name: "runs", description: "Work in a thread, from an input to an answer" },
         { name: "threads", description: "Ordered, append-only lists of items" },

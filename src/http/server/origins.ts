@@ -1,5 +1,5 @@
 import { isIPv4 } from "node:net";
-import type { FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { AccessDenied } from "../../protocol/base/errors.ts";
 import type { ServerSettings } from "./services.ts";
 
@@ -8,8 +8,8 @@ export type OriginRules = {
   /** Pages that may ask at this path, besides our own. */
   readonly originsAt: (path: string) => readonly string[];
   readonly hosts: readonly string[];
-  /** The port we listen on; undefined while we don't. */
-  readonly port: () => number | undefined;
+  /** The ports we listen on, the main one first; none while we don't. */
+  readonly ports: () => readonly number[];
 };
 
 /**
@@ -25,9 +25,16 @@ export function checkLocalOrigin(request: FastifyRequest, rules: OriginRules): v
     });
 }
 
+/** Where a server listens, `more` too; none while it doesn't. */
+export function portsOf({ server }: Pick<FastifyInstance, "server">, more?: number): readonly number[] {
+  const address = server.address();
+  if (typeof address === "string" || address === null) return [];
+  return more === undefined ? [address.port] : [address.port, more];
+}
+
 /** Where the page of an orchestrator's frontend, a chat widget or a model's client asks, and nothing is looked up or changed. */
 const askingPaths =
-  /^\/(health|chat|chat\/[^/]+\/stream|chatkit|chatkit\/[^/]+\/items|agent\/(run|run\/[^/]+|tools)|v1\/(chat\/completions|messages|messages\/count_tokens|models|models\/.+))\/?$/;
+  /^\/(health|chat|chat\/[^/]+\/stream|chatkit|chatkit\/[^/]+\/items|agent\/(run|run\/[^/]+|tools)|v1\/(chat\/completions|embeddings|messages|messages\/count_tokens|models|models\/.+)|api\/(chat|generate|tags|show|ps|version|embed|embeddings))\/?$/;
 
 /** Which pages may ask where: those that are configured everywhere, what is the default only where one asks. */
 export function originsAt({
@@ -72,18 +79,18 @@ function isOwnHost({ headers }: FastifyRequest, rules: OriginRules): boolean {
   const [, name = "", port] = match;
   if (rules.hosts.includes(name)) return true;
   if (!isLoopback(name)) return false;
-  const expected = rules.port();
+  const ports = rules.ports();
   // A program may leave the port out. A browser doesn't, but for a page of port 80, which something else leads here.
   const isOfPage = origin !== undefined || site !== undefined;
-  return expected === undefined || (port === undefined && !isOfPage) || Number(port ?? 80) === expected;
+  return ports.length === 0 || (port === undefined && !isOfPage) || ports.includes(Number(port ?? 80));
 }
 
-function whyNot(host: string, { port }: OriginRules): string {
+function whyNot(host: string, { ports }: OriginRules): string {
   const shown = JSON.stringify(host);
   if (!isLoopbackHost(host))
     return `This server answers to localhost only, not to ${shown}; list other names in server.hosts.`;
   return (
-    `This server listens on port ${port()}, and was asked for as ${shown}. ` +
+    `This server listens on port ${ports().join(" and ")}, and was asked for as ${shown}. ` +
     "If a tunnel or a proxy leads here by that name, list it in server.hosts."
   );
 }

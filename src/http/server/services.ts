@@ -27,6 +27,7 @@ import type { OAuthCallback } from "../../tools/mcp/sign-in/sign-ins.ts";
 import type { ModelRelay } from "../../tools/core/model-relay.ts";
 import type { TaigaAccess } from "../../tools/taiga/access.ts";
 import type { TaigaSessions } from "../../tools/taiga/project-choices.ts";
+import type { EmbeddingModels } from "../../knowledge/embedding/embedding-models.ts";
 import type { Knowledge } from "../../knowledge/knowledge.ts";
 import type { PassageSearch } from "../../knowledge/search/retrieve.ts";
 import type { Uploads } from "../../knowledge/uploads/uploads.ts";
@@ -77,6 +78,8 @@ export type SignedInAccount = Rights & { readonly id: string; readonly name: str
 export type ServerSettings = {
   /** Where browsers reach this server: an origin; absent: what each request says. */
   readonly publicUrl?: string | undefined;
+  /** One more port that is listened on, for clients of Ollama. */
+  readonly ollamaPort?: number | undefined;
   /** Prefix of all paths there, such as `/colloquy`. */
   readonly basePath?: string;
   /** Addresses or networks of proxies whose word on who asks is taken; none when absent. */
@@ -207,6 +210,7 @@ type FileServices = {
   readonly workspaces: Pick<Workspaces, "open" | "find" | "remove">;
   readonly fileLinks: FileLinks;
   readonly knowledge: Knowledge;
+  readonly embeddingModels: EmbeddingModels;
   readonly retrieval: PassageSearch;
   /** Folders of this machine whose files may become documents. */
   readonly ragFolders?: readonly string[];

@@ -34,6 +34,9 @@ export const anthropicErrorSchema = z.object({
   request_id: z.string().optional(),
 });
 
+/** Of Ollama's API, where it is a text alone. */
+export const ollamaErrorSchema = z.object({ error: z.string() });
+
 /** JSON-RPC error for a request that was refused before MCP read it. */
 const jsonRpcErrorSchema = z.object({
   jsonrpc: z.literal("2.0"),
@@ -41,11 +44,15 @@ const jsonRpcErrorSchema = z.object({
   error: z.object({ code: z.int(), message: z.string(), data: z.object({ requestId: z.string() }) }),
 });
 
-export type ErrorForm = "native" | "openai" | "anthropic" | "json-rpc";
+export type ErrorForm = "native" | "openai" | "anthropic" | "ollama" | "json-rpc";
 
 const forms: readonly (readonly [RegExp, ErrorForm])[] = [
   [/^\/v1\/messages(?:\/|$)/, "anthropic"],
   [/^(?:\/api\/model-relay)?\/v1\//, "openai"],
+  [
+    /^\/api\/(?:(?:chat|generate|tags|show|ps|version|embed|embeddings|pull|push|create|copy|delete)\/?$|blobs\/)/,
+    "ollama",
+  ],
   [/^\/mcp(?:\/|$)/, "json-rpc"],
 ];
 
@@ -59,5 +66,6 @@ export const errorSchemas: Readonly<Record<ErrorForm, z.ZodType>> = {
   native: nativeErrorSchema,
   openai: openAiErrorSchema,
   anthropic: anthropicErrorSchema,
+  ollama: ollamaErrorSchema,
   "json-rpc": jsonRpcErrorSchema,
 };

@@ -22,7 +22,7 @@ import { bodyOptions, fewBounds, boundBodies, connectionBounds } from "../server
 import { answerError, answerUnknownRoute, answerUnrouted } from "../server/errors.ts";
 import { acceptJsonBodies } from "../server/json-body.ts";
 import { schemaOf } from "../server/openapi.ts";
-import { checkLocalOrigin } from "../server/origins.ts";
+import { checkLocalOrigin, portsOf } from "../server/origins.ts";
 import { fastifyLog } from "../server/request-log.ts";
 import { invalidInput } from "../server/validate.ts";
 import { createSseStreams, whenClosed } from "../stream/sse.ts";
@@ -66,17 +66,13 @@ export function createToolsApp({ tools, token, sandbox, log }: ToolsAppOptions):
   const streams = createSseStreams();
   const stopping = new AbortController();
   const isToken = token === undefined ? () => true : tokenCheck(token);
-  const port = () => {
-    const address = app.server.address();
-    return typeof address === "object" ? address?.port : undefined;
-  };
 
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(answerUnknownRoute);
   acceptJsonBodies(app);
   boundBodies(app);
   app.addHook("onRequest", (request, _reply, done) => {
-    if (token === undefined) checkLocalOrigin(request, { originsAt: () => [], hosts: [], port });
+    if (token === undefined) checkLocalOrigin(request, { originsAt: () => [], hosts: [], ports: () => portsOf(app) });
     else if (request.url !== "/health" && !isToken(request.headers.authorization))
       throw new AccessDenied(401, "Send the header Authorization: Bearer <TOOLS_TOKEN>.");
     done();

@@ -1,7 +1,6 @@
 import type { CollectionCounts, CollectionView, KnowledgeChoices } from "../../protocol/knowledge/collections.ts";
 import { type Caller, mayUse } from "../../protocol/base/callers.ts";
 import { Conflict, AccessDenied, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
-import { matchesGlob } from "../../protocol/base/glob.ts";
 import { type CollectionSettings, collectionSettingsSchema } from "../../protocol/knowledge/chunks.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../../store/driver/database.ts";
@@ -24,7 +23,7 @@ import { dropOrphans } from "../../store/knowledge/indexes.ts";
 import { textConfigs } from "../../store/knowledge/lexical.ts";
 import type { DocumentFiles } from "./document-files.ts";
 import type { Embedders } from "../embedding/embedders.ts";
-import { localModels } from "../embedding/local-models.ts";
+import type { EmbeddingModels } from "../embedding/embedding-models.ts";
 
 export type CountedCollection = Collection & Pick<CollectionView, "counts" | "indexing">;
 
@@ -81,10 +80,9 @@ export type CollectionsOptions = {
   readonly files: DocumentFiles;
   readonly embedders: Embedders;
   readonly defaults: CollectionSettings & { readonly embeddingModel: string };
-  /** Names or globs of embedding models that everybody may choose beside the default one. */
+  readonly embeddingModels: EmbeddingModels;
+  /** Names or globs of those that everybody may choose beside the default one. */
   readonly models: readonly string[];
-  /** Where embedding models of this machine are. */
-  readonly modelsFolder: string;
   /** There is something in the queue. */
   readonly onQueued: () => void;
   /** A collection's indexes may have to be others now. */
@@ -96,7 +94,7 @@ const maxShares = 100;
 const noCounts: CollectionCounts = { queued: 0, working: 0, ready: 0, failed: 0, documents: 0, chunks: 0, bytes: 0 };
 
 export function createCollections(options: CollectionsOptions): Collections {
-  const { database, files, embedders, defaults, models, modelsFolder, onQueued, onSettings } = options;
+  const { database, files, embedders, defaults, embeddingModels, models, onQueued, onSettings } = options;
   const { query } = database;
 
   const states = createIndexStates();
@@ -128,24 +126,9 @@ export function createCollections(options: CollectionsOptions): Collections {
     return collection;
   }
 
-  function mayChoose(caller: Caller, model: string): boolean {
-    if (model === "none" || model === defaults.embeddingModel || caller.role === "admin") return true;
-    return models.some((glob) => matchesGlob(glob, model));
-  }
-
-  /** Models cost time and money, and their names may be paths: who may choose which is the operator's matter. */
-  function checkModel(caller: Caller, model: string): void {
-    if (mayChoose(caller, model)) return;
-    const offered = ["none", defaults.embeddingModel, ...models];
-    throw new AccessDenied(
-      403,
-      `The embedding model ${model} may only be chosen by administrators; others: ${[...new Set(offered)].join(", ")}.`,
-    );
-  }
-
   /** Known to work before anything waits for it. */
   async function checkedModel(caller: Caller, model: string): Promise<void> {
-    checkModel(caller, model);
+    embeddingModels.check(caller, model);
     if (model !== "none") await embedders.get(model, AbortSignal.timeout(120_000));
   }
 
@@ -171,7 +154,7 @@ export function createCollections(options: CollectionsOptions): Collections {
       const all = checkedSettings({ ...standard, ...settings });
       if (!mayUseCollection(caller, { name }))
         throw new AccessDenied(403, `You don't have access to a collection named ${name}.`);
-      checkModel(caller, embeddingModel);
+      embeddingModels.check(caller, embeddingModel);
       // Collections that others share are not this person's.
       const own = (await listCollections(query, caller.userId)).filter(({ userId }) => userId === caller.userId);
       if (own.length >= maxCollections)
@@ -182,13 +165,10 @@ export function createCollections(options: CollectionsOptions): Collections {
       return collections.get(caller, await createCollection(query, collection));
     },
     async choices(caller) {
-      const named = models.filter((model) => !model.includes("*"));
-      const here = await localModels(modelsFolder);
-      const known = ["none", defaults.embeddingModel, ...named, ...here];
       const languages = await textConfigs(query);
       return {
         defaults,
-        embeddingModels: [...new Set(known)].filter((model) => mayChoose(caller, model)),
+        embeddingModels: ["none", ...(await embeddingModels.list(caller))],
         others: caller.role === "admin" ? ["*"] : models.filter((model) => model.includes("*")),
         languages,
       };

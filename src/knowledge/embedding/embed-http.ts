@@ -82,9 +82,9 @@ export async function createHttpEmbedder(
   return {
     model: `http:${model}`,
     dimension,
-    async embed(texts, kind, signal) {
+    async embed(texts, use, signal) {
       if (texts.length === 0) return [];
-      const prefix = prefixOf(model, kind);
+      const prefix = prefixOf(model, use);
       const vectors = await ask(prefix === "" ? texts : texts.map((text) => prefix + text), signal);
       if (vectors.some((vector) => vector.length !== dimension || !vector.every(Number.isFinite)))
         throw new Unavailable(`${host} answered with embeddings of another kind than before.`, {

@@ -1,3 +1,5 @@
+import type { EmbeddingUse } from "../../protocol/knowledge/chunks.ts";
+
 /**
  * Prefixes that model families were trained with before documents and questions; without them they find less. Other models take
  * both unchanged.
@@ -9,7 +11,8 @@ const families: readonly (readonly [name: RegExp, document: string, query: strin
   [/bge-(small|base|large)-en/i, "", "Represent this sentence for searching relevant passages: "],
 ];
 
-export function prefixOf(model: string, kind: "document" | "query"): string {
+export function prefixOf(model: string, use: EmbeddingUse): string {
+  if (use === "plain") return "";
   const family = families.find(([name]) => name.test(model));
-  return family ? family[kind === "document" ? 1 : 2] : "";
+  return family ? family[use === "document" ? 1 : 2] : "";
 }

@@ -42,7 +42,8 @@ export async function chooseModels({ models, wish, probe, ownPort, isAnothers }:
       demo: false,
     };
 
-  const probes = probe || wish.backend !== undefined ? await probeBackends({ ownPort, isAnothers }) : [];
+  const named = wish.ollamaUrl === undefined ? {} : { ollama: wish.ollamaUrl };
+  const probes = probe || wish.backend !== undefined ? await probeBackends({ ownPort, isAnothers, named }) : [];
   const { config, detail: found } = chooseBackend(probes, wish);
   if (config) return { models: withDefault([config], config.id), ofAdmins: [], probes, detail: found, demo: false };
   if (first)

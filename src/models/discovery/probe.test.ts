@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
@@ -97,6 +98,22 @@ test("the choice: auto is Ollama, then llama.cpp; a named one is taken though it
   assert.deepEqual(away.config, { id: "ollama", provider: "ollama", baseUrl: "http://ollama", model: "x" });
   assert.match(away.detail, /Ollama at http:\/\/ollama: refused/);
   assert.equal(chooseBackend([all[0]!, all[2]!], { backend: "auto" }).config, undefined);
+});
+
+test("a server that a person names is asked, whoever's it is; one of ours that speaks as Ollama is not", async (t) => {
+  const ollama = await startModelServer({ kind: "ollama", models: ["gpt-oss:20b"] });
+  t.after(() => ollama.close());
+  const isAnothers = () => Promise.resolve(true);
+  const [named] = await probeBackends({ ownPort: 1, timeoutMs: 5000, named: { ollama: ollama.url }, isAnothers });
+  assert.deepEqual([named!.outcome, named!.url], ["found", ollama.url]);
+  const ours = createHttpServer((request, response) =>
+    response.end(JSON.stringify(request.url === "/api/tags" ? { models: [{ name: "assistant" }] } : { colloquy: "1" })),
+  );
+  await new Promise<void>((resolve) => ours.listen(0, "127.0.0.1", resolve));
+  t.after(() => ours.close());
+  const url = `http://127.0.0.1:${(ours.address() as AddressInfo).port}`;
+  const [probe] = await probeBackends({ ownPort: 1, timeoutMs: 5000, named: { ollama: url } });
+  assert.deepEqual([probe!.outcome, probe!.models], ["not-it", []]);
 });
 
 test("what another person of the machine serves is not taken, not even where its kind is named", async (t) => {

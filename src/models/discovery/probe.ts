@@ -23,6 +23,8 @@ export type ProbeOptions = {
   readonly ownPort: number;
   readonly timeoutMs?: number;
   readonly urls?: Readonly<Partial<Record<BackendKind, string>>>;
+  /** Where a person says that one is: whoever listens there is meant, and it may be far away. */
+  readonly named?: Readonly<Partial<Record<BackendKind, string>>>;
   /** Whether another person of this machine listens at a port of it: nobody's questions go there unless that is configured. */
   readonly isAnothers?: ((port: number) => Promise<boolean>) | undefined;
 };
@@ -40,14 +42,15 @@ const titles: Readonly<Record<BackendKind, string>> = {
 
 /** Asks the usual places of model servers, all at once. Never throws: a miss is a result that says why. */
 export async function probeBackends(options: ProbeOptions): Promise<readonly BackendProbe[]> {
-  const { ownPort, timeoutMs = 400, urls, isAnothers } = options;
+  const { ownPort, timeoutMs = 400, urls, named, isAnothers } = options;
   return Promise.all(
     (Object.keys(defaultUrls) as BackendKind[]).map(async (kind) => {
-      const url = (urls?.[kind] ?? defaultUrls[kind]).replace(/(?<!\/)\/+$/, "");
+      const isNamed = named?.[kind] !== undefined;
+      const url = (named?.[kind] ?? urls?.[kind] ?? defaultUrls[kind]).replace(/(?<!\/)\/+$/, "");
       if (isOwn(url, ownPort))
         return { kind, url, outcome: "own-port" as const, detail: "that is this server's own port", models: [] };
-      if (await isAnothers?.(Number(new URL(url).port))) return { kind, url, ...ofAnother };
-      const ask = (path: string) => askJson(url + path, { timeoutMs });
+      if (!isNamed && (await isAnothers?.(Number(new URL(url).port)))) return { kind, url, ...ofAnother };
+      const ask = (path: string) => askJson(url + path, { timeoutMs: isNamed ? 5 * timeoutMs : timeoutMs });
       return { kind, url, ...(await look[kind](ask)) };
     }),
   );
@@ -70,7 +73,9 @@ type ProbeResult = Omit<BackendProbe, "kind" | "url">;
 
 const look: Readonly<Record<BackendKind, (ask: GetJson) => Promise<ProbeResult>>> = {
   async ollama(ask) {
-    const tags = await ask("/api/tags");
+    const [tags, version] = await Promise.all([ask("/api/tags"), ask("/api/version")]);
+    if ("body" in version && fieldOf(version.body, "colloquy") !== undefined)
+      return { outcome: "not-it", detail: "a Colloquy answers there, in Ollama's words", models: [] };
     return missOf(tags) ?? findingOf(namesIn(tags, "models", "name"), "Pull one: ollama pull gpt-oss:20b");
   },
   async llamacpp(ask) {
@@ -117,10 +122,12 @@ function namesIn(reply: Reply, list: string, field: string): readonly string[] |
   return entries.map((entry) => fieldOf(entry, field)).filter((name) => typeof name === "string");
 }
 
-/** What a person asked for: `LLM_BACKEND`, `OLLAMA_MODEL`, `DEFAULT_TEMPERATURE`. Without a backend all kinds count. */
+/** What a person asked for: `LLM_BACKEND`, `OLLAMA_MODEL`, `OLLAMA_HOST`, `DEFAULT_TEMPERATURE`. Without a backend all kinds count. */
 export type BackendSetting = {
   readonly backend?: "ollama" | "llamacpp" | "auto";
   readonly ollamaModel?: string;
+  /** Where Ollama is; absent: at its usual place on this machine. */
+  readonly ollamaUrl?: string;
   readonly temperature?: number;
 };
 export type ChosenBackend = { readonly probe?: BackendProbe; readonly config?: ModelConfig; readonly detail: string };

@@ -56,13 +56,16 @@ const searching = {
 export const collectionSettingsSchema = z.strictObject({ ...cutting, ...searching });
 export type CollectionSettings = z.infer<typeof collectionSettingsSchema>;
 
+/** What a text is embedded for; `plain`: whoever asks knows what the model wants to be told. */
+export type EmbeddingUse = "document" | "query" | "plain";
+
 /** Turns texts into vectors of `dimension` numbers; several texts at once, and in their order. */
 export interface Embedder {
   /** As the configuration names it: `http:…`, `onnx:…`, `gguf:…`. */
   readonly model: string;
   readonly dimension: number;
   /** Throws Unavailable if what embeds is not there now, InvalidInput if it never will be; the signal's reason. */
-  embed(texts: readonly string[], kind: "document" | "query", signal: AbortSignal): Promise<readonly Float32Array[]>;
+  embed(texts: readonly string[], use: EmbeddingUse, signal: AbortSignal): Promise<readonly Float32Array[]>;
   /** Gives back what it holds. */
   close?(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import type { ModelSettings, ResponseFormat, ToolSchema } from "../../../protocol/agents/models.ts";
 import type { AnswerRequest } from "../../answers/answer-request.ts";
+import { decodeFunctionTools } from "../../answers/function-tools.ts";
 import {
   type JsonFields,
   isFields,
@@ -89,33 +90,10 @@ function decodeFormat(format: JsonFields | undefined): ResponseFormat | undefine
   }
 }
 
-const toolName = /^[A-Za-z0-9_.-]{1,64}$/;
-
 function decodeTools(body: JsonFields): Pick<ChatRequest, "tools" | "toolChoice"> {
-  const list = body["tools"] ?? [];
-  if (!Array.isArray(list)) refuse("tools", "must be a list");
-  const tools = list.map((tool: unknown, index) => decodeTool(tool, `tools[${index}]`));
-  const names = new Set<string>();
-  for (const [index, { name }] of tools.entries()) {
-    if (names.has(name)) refuse(`tools[${index}].function.name`, `${name} occurs twice`);
-    names.add(name);
-  }
+  const tools = decodeFunctionTools(body["tools"] ?? []);
   if (tools.length === 0) return {};
   return applyChoice(tools, body["tool_choice"] ?? undefined);
-}
-
-function decodeTool(tool: unknown, at: string): ToolSchema {
-  const described = isFields(tool) && tool["type"] === "function" ? tool["function"] : undefined;
-  if (!isFields(described)) refuse(at, `must be {"type": "function", "function": {…}}; other types are not supported`);
-  const { name } = described;
-  if (typeof name !== "string" || !toolName.test(name))
-    refuse(at + ".function.name", "must be 1 to 64 letters, digits, _, - or .");
-  return {
-    name,
-    description: optionalString(described, "description", at + ".function.") ?? "",
-    parameters: optionalFields(described, "parameters", at + ".function.") ?? { type: "object", properties: {} },
-    strict: optionalBoolean(described, "strict", at + ".function."),
-  };
 }
 
 function applyChoice(tools: readonly ToolSchema[], choice: unknown): Pick<ChatRequest, "tools" | "toolChoice"> {

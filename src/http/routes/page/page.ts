@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { NotFound } from "../../../protocol/base/errors.ts";
-import { type Endpoint, endpoint } from "../../server/endpoint.ts";
+import { type Endpoint, type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { publicAddressOf } from "../../server/origins.ts";
 import type { PageFile } from "../../files/page-files.ts";
 import type { Services } from "../../server/services.ts";
@@ -25,6 +25,30 @@ export const page = document("index.html", {
   summary: "The page for people",
   description: "The page, for every path. Redirects to /docs if the page has not been built (`npm start` builds it).",
 });
+
+/** At the root, where clients of Ollama look whether it runs. */
+export const home: Endpoint = {
+  ...page,
+  answers: {
+    ...page.answers,
+    200: {
+      description: "A page; a line of text for clients of Ollama",
+      content: { "text/html": { schema: z.string() }, "text/plain": { schema: z.string() } },
+    },
+  },
+  handle(call) {
+    const { reply } = call;
+    if (!isForOllama(call)) return page.handle(call);
+    return reply.type("text/plain; charset=utf-8").send("Ollama is running");
+  },
+};
+
+/** Whoever calls itself so, or asks at Ollama's port for anything but a page. */
+function isForOllama({ request, services }: Pick<EndpointCall, "request" | "services">): boolean {
+  const { accept = "", "user-agent": agent = "" } = request.headers;
+  if (/\btext\/html\b/.test(accept)) return false;
+  return /^ollama\b/i.test(agent) || request.socket.localPort === services.server.ollamaPort;
+}
 
 /** Shown by the page's service worker while the server can't be reached. */
 export const offlinePage = document("offline.html", { summary: "What the page shows without the server" });
