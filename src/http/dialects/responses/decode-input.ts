@@ -69,8 +69,12 @@ export function decodeInput(items: readonly JsonFields[], keep: (file: SentFile)
       continue;
     }
     closeCalls();
-    if (type === "message") messages.push(messageOf(item, at, keep));
-    else if (type === "function_call_output" || type === "custom_tool_call_output") {
+    if (type === "message") {
+      const message = messageOf(item, at, keep);
+      if (message.role === "user" && approvals.length > 0)
+        refuse(at, "comes behind an mcp_approval_response: send it with the next request, when its answer is there");
+      messages.push(message);
+    } else if (type === "function_call_output" || type === "custom_tool_call_output") {
       const callId = item["call_id"];
       if (typeof callId !== "string") refuse(at + ".call_id", "must be a string");
       if (called.has(callId)) continue;
