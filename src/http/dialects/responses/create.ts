@@ -1,5 +1,5 @@
 import type { AgentDefinition } from "../../../protocol/agents/agents.ts";
-import { messageOf, NotFound } from "../../../protocol/base/errors.ts";
+import { InvalidInput, messageOf, NotFound } from "../../../protocol/base/errors.ts";
 import type { RunStart, StartInput } from "../../../run/runs.ts";
 import { unknownModel } from "../../answers/answer.ts";
 import type { AnswerRequest } from "../../answers/answer-request.ts";
@@ -127,7 +127,12 @@ async function begin(
     ...(asked.background && { held: false }),
     ...(system !== undefined && { system }),
   };
-  return startOrContinue(call, { ...request, echo: { ...echo, model: asked.model } }, place, more);
+  const kept = { ...request, echo: { ...echo, model: asked.model } };
+  return startOrContinue(call, kept, place, more).catch((error: unknown) => {
+    throw error instanceof InvalidInput && error.detail.param === "messages"
+      ? new InvalidInput(error.message, { ...error.detail, param: "input", cause: error })
+      : error;
+  });
 }
 
 async function tellResponse(
