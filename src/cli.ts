@@ -76,6 +76,12 @@ If the server is running, commands talk to it; otherwise they open the data dire
 
 type Flags = ReturnType<typeof readFlags>["values"];
 
+/** npm keeps what stands before `--` for itself, and passes on a number without its flag. */
+function unknownOfServe(word: string): string {
+  const meant = /^\d+$/.test(word) ? ` Did you mean --workers ${word} (npm start -- --workers ${word})?` : "";
+  return `\`serve\` takes no argument ${JSON.stringify(word)}.${meant}`;
+}
+
 /** Each command is loaded when it is asked for: a server is 1,500 modules, a command that asks one 220. */
 async function main(argv: readonly string[]): Promise<number> {
   const { flags, positionals } = parse(argv);
@@ -87,6 +93,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (flags.help || command === undefined) return say(helpFor(help, positionals));
   switch (command) {
     case "serve":
+      if (rest.length > 0) throw new InvalidInput(unknownOfServe(rest[0]!));
       return (await import("./cli/workers.ts")).serve(flags.workers);
     case "run":
       return (await import("./cli/run.ts")).runPrompt({

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import cluster, { type Worker } from "node:cluster";
 import { styleText } from "node:util";
 import { giveBackMemoryWhenIdle } from "./idle-memory.ts";
@@ -84,6 +86,11 @@ async function report(colloquy: Colloquy, config: Config, isSandboxTried: boolea
     "database",
     database.kind === "pglite" ? `PGlite, embedded in ${database.label}` : `PostgreSQL, ${database.label}`,
   );
+  if (database.kind !== "pglite" && existsSync(join(config.data, "db")))
+    line(
+      "note",
+      `${join(config.data, "db")} holds an embedded database, which is not used now (./colloquy export moves it)`,
+    );
   for (const probe of choice.probes) line(probe.kind, `${probe.url}: ${probe.detail}`);
   const unused = config.seenKeys.filter((name) => !usesVariable(config, name));
   if (unused.length > 0)

@@ -34,7 +34,7 @@ function refuseWithoutPostgres({ workers, database }: Config): void {
   if (workers === 1 || database.url !== undefined) return;
   throw new InvalidInput(
     `${workers} workers need PostgreSQL, because the embedded database belongs to one process. Set DATABASE_URL to a PostgreSQL server ` +
-      "(`colloquy export` and `colloquy import` move your data there), or set workers to 1.",
+      "(`./colloquy export` and `./colloquy import` move your data there), or set workers to 1.",
     { code: "workers_need_postgres" },
   );
 }

@@ -53,6 +53,8 @@ export type StartInput = {
    */
   readonly showQuestions?: boolean;
   readonly idempotency?: Idempotency;
+  /** What was asked, for a client that may ask it again without a key. */
+  readonly request?: AskedRequest;
   /** The caller holds the connection and has nothing to come back to, unless there is a key. */
   readonly held?: boolean;
   /** Nobody is there to be asked: a clock starts it. */
@@ -68,6 +70,13 @@ export type RoomPlace = { readonly ownerId: string; readonly handle: string };
 
 /** The caller's key for one request, and a hash of all that it asks for. */
 export type Idempotency = { readonly key: string; readonly bodyHash: string };
+
+/**
+ * What a client asked, as a hash. If its answer was lost it may be asked again, and then the run that is there goes on to answer:
+ * `client`: the client says that it asks again, or we saw its connection break; `restart`: this process has just begun, so what
+ * others had answered may have been lost with them.
+ */
+export type AskedRequest = { readonly hash: string; readonly mayRepeat?: "client" | "restart" };
 
 export type ToolCallRequest = {
   readonly tool: string;

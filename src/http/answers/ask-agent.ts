@@ -4,6 +4,7 @@ import type { EndpointCall } from "../server/endpoint.ts";
 import type { Services } from "../server/services.ts";
 import { createAnswerImages } from "../requests/answer-images.ts";
 import { followUntil, followUntilEnough, runTarget } from "../stream/follow-run.ts";
+import { askedRequest, noteIfBroken } from "../requests/repeated-request.ts";
 import { idempotencyOf, sessionNameOf, parentRunOf } from "../requests/run-headers.ts";
 import type { AnswerPart } from "./answer-parts.ts";
 import type { AnswerRequest } from "./answer-request.ts";
@@ -38,11 +39,13 @@ export async function startOrContinue(
   if (continued) return continued;
   if (start) {
     const idempotency = idempotencyOf(call.request);
+    const request = idempotency ? undefined : askedRequest(call.request, caller.userId);
+    if (request) noteIfBroken(call.reply, request);
     return await services.runs.start(caller, {
       held: true,
       ...more,
       ...start,
-      idempotency,
+      ...(request ? { request } : { idempotency }),
       ...parentRunOf(call.request),
     });
   }

@@ -32,7 +32,7 @@ function questionText(run: string, { id, body }: ItemOf<"question">): string {
       ? []
       : [`  ${body.tool} ${shorten(plainArguments(body.arguments ?? ""))}`]),
     `Answer (${possible.join(", ")}${another}): POST /api/runs/${run}/decisions/${id} {"decision": "${possible[0]}"${inBody}}`,
-    `or on the command line: colloquy answer ${id} ${possible[0]}${onLine}`,
+    `or on the command line: ./colloquy answer ${id} ${possible[0]}${onLine}`,
   ].join("\n");
 }
 

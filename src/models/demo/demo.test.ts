@@ -113,6 +113,17 @@ test("a thing named by its title is looked up first", async () => {
   assert.match(missing.text, /could not find.*buy milk/);
 });
 
+test("a command in quotes is one wish, whatever stands in it; a program is not guessed from a sentence", async () => {
+  const bash = tool("bash", "Runs a command.", { cmd: { type: "string" } });
+  const { calls } = await ask([user("run the bash command 'ls -a; echo x'")], { tools: [bash] });
+  assert.deepEqual(JSON.parse(calls[0]!.arguments), { cmd: "ls -a; echo x" });
+  const python = tool("run_python", "Runs Python code.", { code: { type: "string" } });
+  assert.deepEqual(
+    (await ask([user("Write a Python function to calculate fibonacci")], { tools: [python] })).calls,
+    [],
+  );
+});
+
 test("one wish after the other, then a text from the results", async () => {
   const asked = user("add a task to buy milk and then list my tasks");
   const first = round("add_task", { title: "Buy milk" }, "Added task 7.");

@@ -46,9 +46,15 @@ export function nextStep({ said, tools, results, forced, brief }: DemoTask): Dem
 
 /** "add milk, then list my tasks" are two wishes. */
 export function clausesOf(said: string): readonly string[] {
-  return sentenceOf(said).split(
-    /[,;.]? (?:and )?(?:then|dann) |; | and (?=(?:add|list|show|complete|delete|calculate|what) )/i,
+  // What stands in quotes, such as a command, is one word.
+  const quoted: string[] = [];
+  const sentence = sentenceOf(said.replaceAll("\0", "")).replaceAll(
+    /(?<!\w)(?:'[^']*'|"[^"]*")(?!\w)/g,
+    (text) => `\0${quoted.push(text) - 1}\0`,
   );
+  return sentence
+    .split(/[,;.]? (?:and )?(?:then|dann) |; | and (?=(?:add|list|show|complete|delete|calculate|what) )/i)
+    .map((clause) => clause.replaceAll(/\0(\d+)\0/g, (_, index: string) => quoted[Number(index)]!));
 }
 
 /** Longer texts are no wishes that rules could follow, and the patterns would take long over them. */

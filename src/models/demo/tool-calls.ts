@@ -37,7 +37,13 @@ export function callsFor(clause: string, tools: readonly ToolSchema[]): readonly
     if (found) return inputsOf(found.groups ?? {}).map((input) => ({ tool: tool.name, input }));
   }
   const tool = toolSpokenOf(asked, tools);
-  return tool && [{ tool: tool.name, input: argumentsFrom(asked, tool) }];
+  if (!tool || (takesExactText(tool) && quotedIn(asked).length === 0)) return undefined;
+  return [{ tool: tool.name, input: argumentsFrom(asked, tool) }];
+}
+
+/** A program or a path can't be guessed from a sentence: it must stand there in quotes. */
+function takesExactText({ parameters }: ToolSchema): boolean {
+  return requiredOf(parameters).some((name) => /^(?:code|cmd|command|script|path)$/.test(name));
 }
 
 /** Several titles in quotation marks are a call each. */

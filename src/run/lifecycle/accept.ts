@@ -26,6 +26,8 @@ export type NewRun = {
   readonly secrets?: Readonly<Record<string, string>>;
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
   readonly origin?: RunOrigin;
+  /** What was asked, as a hash. */
+  readonly request?: string;
   /** Whose thread it is, if not the caller's: a room that the caller is a member of. */
   readonly ownerId?: string;
   /** The item it follows, if not the newest of its thread; null: the beginning. */
@@ -102,8 +104,20 @@ export async function insertRun(
   beginning: NewRun,
   { behindPending, here }: { behindPending: boolean; here?: RunHere | undefined },
 ): Promise<InsertedRun | undefined> {
-  const { runId, threadId, caller, definition, items, secrets, idempotency, newThread, after, ownerId, origin } =
-    beginning;
+  const {
+    runId,
+    threadId,
+    caller,
+    definition,
+    items,
+    secrets,
+    idempotency,
+    newThread,
+    after,
+    ownerId,
+    origin,
+    request,
+  } = beginning;
   const time = new Date().toISOString();
   const { limits } = definition;
   const { hash, text } = named(definition);
@@ -147,8 +161,8 @@ export async function insertRun(
       : "k as (select 1 from t)",
     // Last, so that nobody waits for a thread or a key with the lock of a place.
     ...(here ? [`p as materialized (select take_place($3, ${add(here.perUser)}) as place from t, k)`] : []),
-    `r as (insert into runs (id, thread_id, user_id, agent, root_run, definition_hash, caller, origin, ${takenSql.columns})
-      select $1, t.id, t.user_id, $8, $1, $9, $10::jsonb, ${add(origin ? jsonText(origin) : null)}::jsonb, ${
+    `r as (insert into runs (id, thread_id, user_id, agent, root_run, definition_hash, caller, origin, request, ${takenSql.columns})
+      select $1, t.id, t.user_id, $8, $1, $9, $10::jsonb, ${add(origin ? jsonText(origin) : null)}::jsonb, ${add(request ?? null)}::text, ${
         here ? takenSql.values(nodeSql) : takenSql.queued
       } from t, k${here ? ", p" : ""} returning id, user_id, status)`,
     `b as (insert into budgets (root_run, user_id, steps_max, calls_max, writes_max, tokens_max, left_ms, cost_max, deadline, steps, unsettled)

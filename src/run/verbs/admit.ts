@@ -108,7 +108,8 @@ async function replay(runtime: Runtime, { caller, idempotency, items }: NewRun):
   return replayed(runtime, row.run_id, row.thread_id);
 }
 
-async function replayed(runtime: Runtime, runId: string, threadId: string): Promise<RunStart> {
+/** A run that was begun before, to be followed from its beginning. */
+export async function replayed(runtime: Runtime, runId: string, threadId: string): Promise<RunStart> {
   const [row] = await runtime.database.query<{ seq: number | null; resumed: number | null; last: number }>(
     `select seq, resumed, next_seq - 1 as last from threads cross join lateral
        (select min(seq) as seq, max(seq) filter (where kind = 'state' and body ->> 'type' = 'run-resume') as resumed

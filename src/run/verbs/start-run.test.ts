@@ -101,6 +101,28 @@ eachDatabase((databases) => {
     await assert.rejects(service.runs.start(service.caller, unknown), { code: "not_found" });
   });
 
+  test("after a restart what was asked of a node that is no more is not begun again", async () => {
+    const service = await start({ script: ["one", "two", "three"] });
+    const ask = async (mayRepeat?: "restart", hash = "a") => {
+      const request = { hash, ...(mayRepeat && { mayRepeat }) };
+      const started = await service.runs.start(service.caller, {
+        agent: "assistant",
+        message: { content: "1" },
+        request,
+      });
+      await service.events(started);
+      return started.runId;
+    };
+    const first = await ask();
+    const second = await ask("restart");
+    assert.notEqual(second, first, "its node lives, and has told the answer");
+    await service.database.query(`update runs set takes = jsonb_set(takes, '{0,node}', '"gone"')`);
+    assert.equal(await ask("restart"), second);
+    assert.notEqual(await ask("restart", "b"), second);
+    await service.database.query(`update runs set ended_at = now() - interval '2 minutes' where request = 'a'`);
+    assert.notEqual(await ask("restart"), second, "nobody asks so late for an answer that was lost");
+  });
+
   test("a model without its key is named as the reason, in an old thread too", async () => {
     const database = await databases.lend();
     const before = await startTestRuns({ database, script: ["hi"] });

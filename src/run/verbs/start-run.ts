@@ -9,6 +9,7 @@ import { startOrQueue } from "./admit.ts";
 import { authorIn } from "../lifecycle/place-in-room.ts";
 import { defineRun } from "../turn/define-run.ts";
 import { filesIn } from "../log/attached-files.ts";
+import { findRepeated } from "./repeated-run.ts";
 import { startNestedRun } from "./start-within.ts";
 import type { RunStart, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
@@ -30,6 +31,8 @@ export async function startRun(runtime: Runtime, caller: Caller, input: StartInp
     throw new InvalidInput("A message that replaces another starts its own run and can't steer one.", {
       param: "mode",
     });
+  const repeated = input.request && !input.idempotency && (await findRepeated(runtime, caller, input.request));
+  if (repeated) return repeated;
   await runtime.prompts.refresh();
   const agent = input.as ?? permittedAgents(runtime.agents, caller).get(input.agent);
   await runtime.tools.prepare(agent.tools, caller);
@@ -96,6 +99,7 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, 
     ...(input.secrets ? { secrets: sealed(runtime.secret, runId, input.secrets) } : {}),
     asksModel: !runtime.strategies[agent.strategy]?.handsOver,
     idempotency: input.idempotency ?? null,
+    ...(input.request ? { request: input.request.hash } : {}),
     ...(input.origin ? { origin: input.origin } : {}),
     ...(after === undefined ? {} : { after }),
     ...(input.room ? { ownerId: input.room.ownerId } : {}),

@@ -86,7 +86,7 @@ for (const stream of [false, true]) {
     const answer = await ask("task Milk", { stream });
     assert.match(answer.content, /^One moment\.\n\nThis run waits for a person\. May add_task be called/);
     assert.match(answer.content, /add_task \{"title":"task Milk"\}/);
-    assert.match(answer.content, /colloquy answer [0-9a-f-]{36} allow/);
+    assert.match(answer.content, /\.\/colloquy answer [0-9a-f-]{36} allow/);
     assert.equal(answer.finish, "stop");
     if (!stream) assert.equal(answer.headers.get("x-colloquy-status"), "waiting");
     const { run, questionId } = placeIn(answer.content);

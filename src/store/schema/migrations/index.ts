@@ -3,6 +3,7 @@ import { runQueue } from "./0030-run-queue.ts";
 import { growth } from "./0031-growth.ts";
 import { retention } from "./0032-retention.ts";
 import { usageHours } from "./0033-usage-hours.ts";
+import { repeatedRequests } from "./0034-repeated-requests.ts";
 
 /** Every migration since the baseline, in order; the first is 0030. */
-export const migrations: readonly Migration[] = [runQueue, growth, retention, usageHours];
+export const migrations: readonly Migration[] = [runQueue, growth, retention, usageHours, repeatedRequests];
