@@ -30,8 +30,8 @@ before(async () => {
 });
 after(() => server.close());
 
-type Asked = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, "model">;
-const ask = (more: Asked) => openai.responses.create({ model: "assistant", ...more });
+type NewResponse = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, "model">;
+const ask = (more: NewResponse) => openai.responses.create({ model: "assistant", ...more });
 const typesOf = ({ output }: OpenAI.Responses.Response) => output.map(({ type }) => type);
 const approvalsIn = ({ output }: OpenAI.Responses.Response) =>
   output.flatMap((item) => (item.type === "mcp_approval_request" ? [item] : []));

@@ -5,9 +5,9 @@ import { Agent, run, setDefaultOpenAIClient, setTracingDisabled, tool } from "@o
 import { generateText, jsonSchema, stepCountIs, streamText, tool as aiTool } from "ai";
 import OpenAI from "openai";
 import { z } from "zod";
-import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
-import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
-import type { ModelRequest } from "../../../protocol/agents/models.ts";
+import { type AgentServing, serveAgents } from "./serve-agents.ts";
+import type { ScriptAnswer } from "../src/models/demo/scripted.ts";
+import type { ModelRequest } from "../src/protocol/agents/models.ts";
 
 /** Calls `add` when it may and has not yet, then tells the sum; an agent notes it first. */
 function calculator({ messages, tools }: ModelRequest): ScriptAnswer {
