@@ -110,7 +110,7 @@ type PageWish = {
 
 function pageOf(
   all: readonly ListedModel[],
-  { limit = "20", after_id: after, before_id: before }: PageWish,
+  { limit = "1000", after_id: after, before_id: before }: PageWish,
   services: Services,
 ): z.infer<typeof anthropicListSchema> {
   const most = Number(limit);

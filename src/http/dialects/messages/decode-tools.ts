@@ -8,6 +8,7 @@ import {
   refuse,
 } from "../../answers/request-values.ts";
 import type { DecodedAsides } from "./decode-blocks.ts";
+import { knownTool } from "./known-tools.ts";
 
 export type DecodedTools = {
   /** Those that the client runs itself, and the model is shown. */
@@ -22,25 +23,28 @@ export type DecodedTools = {
 const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /**
- * Reads `tools` and `tool_choice`. Deferred tools are shown once the conversation has named them; those that the vendor runs, or
- * knows without a schema, are left out and named.
+ * Reads `tools` and `tool_choice`. Deferred tools are shown once the conversation has named them; those that the vendor
+ * runs are left out and named.
  */
 export function decodeTools(body: JsonFields, asides: DecodedAsides, isContinued: boolean): DecodedTools {
   const list = body["tools"] ?? [];
   if (!Array.isArray(list)) refuse("tools", "must be a list");
   const tools = new Map<string, ToolSchema>();
   const deferred = new Map<string, ToolSchema>();
+  // The vendor would search them; without it they are all shown.
+  const isSearched = list.some((entry: unknown) => isFields(entry) && /^tool_search_tool_/.test(String(entry["type"])));
   for (const [index, entry] of [...(list as unknown[]), ...asides.defined].entries()) {
     const at = index < list.length ? `tools[${index}]` : "messages";
     if (!isFields(entry)) refuse(at, "must be an object");
     const type = optionalString(entry, "type", `${at}.`) ?? "custom";
-    if (type !== "custom") {
+    const known = knownTool(type);
+    if (type !== "custom" && !known) {
       asides.leftOut.add(type);
       continue;
     }
-    const tool = toolOf(entry, at);
+    const tool = { ...toolOf(entry, at), ...known };
     if (tools.has(tool.name) || deferred.has(tool.name)) refuse(`${at}.name`, `${tool.name} occurs twice`);
-    const isDeferred = entry["defer_loading"] === true && !asides.referenced.has(tool.name);
+    const isDeferred = entry["defer_loading"] === true && !isSearched && !asides.referenced.has(tool.name);
     if (!asides.removed.has(tool.name)) (isDeferred ? deferred : tools).set(tool.name, tool);
   }
   if (body["mcp_servers"] != null) asides.leftOut.add("mcp_servers");

@@ -128,6 +128,22 @@ test("deferred tools are shown once a result has named them, and until a system 
   ]);
 });
 
+test("tools that the vendor would search are all shown; those that a client runs without a schema get one", () => {
+  const tools = [
+    { type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" },
+    { name: "far", input_schema: { type: "object" }, defer_loading: true },
+    { type: "bash_20250124", name: "bash" },
+    { type: "text_editor_20250728", name: "str_replace_based_edit_tool" },
+    { type: "memory_20250818", name: "memory" },
+    { type: "computer_20250124", name: "computer" },
+  ];
+  const told = decode({ tools });
+  const names = told.tools?.map(({ name }) => name);
+  assert.deepEqual(names, ["far", "bash", "str_replace_based_edit_tool", "memory"]);
+  assert.deepEqual(told.leftOut, ["tool_search_tool_bm25_20251119", "computer_20250124"]);
+  assert.deepEqual(Object.keys(told.tools?.[1]?.parameters["properties"] ?? {}), ["command", "restart"]);
+});
+
 test("choices of tools", () => {
   const tools = [{ name: "a", input_schema: { type: "object" } }];
   const choose = (tool_choice: object) => decode({ tools, tool_choice });

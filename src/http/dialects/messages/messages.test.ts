@@ -5,6 +5,7 @@ import { serve, type Serving } from "../../../../test/serve.ts";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
 import { createScripted, type ScriptAnswer } from "../../../models/demo/scripted.ts";
 import type { ModelRequest } from "../../../protocol/agents/models.ts";
+import { callIdOf } from "../../../protocol/threads/items.ts";
 import { createApiKey } from "../../../store/people/api-keys.ts";
 import { createUser } from "../../../store/people/users.ts";
 
@@ -140,6 +141,17 @@ test("what is said with results goes to the run that waits for them, sent again 
   assert.notEqual(anew.response.headers.get("x-colloquy-run"), first.response.headers.get("x-colloquy-run"));
 });
 
+test("results of a model's calls are a part of the conversation that goes on with an agent", async () => {
+  const call = { type: "tool_use", id: callIdOf(crypto.randomUUID()), name: "beep", input: {} };
+  const result = { type: "tool_result", tool_use_id: call.id, content: "beeped" };
+  const messages = [
+    says("beep"),
+    { role: "assistant", content: [call] },
+    says([result, { type: "text", text: "well?" }]),
+  ];
+  assert.match((await ask({ messages })).text, /tool: beeped; user: well\?/);
+});
+
 test("a tool that a result names is offered to the run that waits", async () => {
   const { history } = await beeped([{ type: "tool_reference", tool_name: "far" }]);
   const tools = [tool("beep"), tool("far", { defer_loading: true })];
@@ -227,7 +239,8 @@ test("a key in x-api-key counts at the routes of this protocol, and at no other"
   );
   assert.equal(counted.status, 200);
   assert.equal((await fetch(guarded.url + "/v1/models", { headers })).status, 200);
-  assert.equal((await fetch(guarded.url + "/api/threads", { headers })).status, 401);
+  for (const path of ["/api/threads", "/v1/files"])
+    assert.equal((await fetch(guarded.url + path, { headers })).status, 401);
   const wrong = await ask({ messages: [says("hi")] }, { url: guarded.url, headers: { "x-api-key": "ck_wrong" } });
   assert.equal(wrong.status, 401);
 });
@@ -263,11 +276,12 @@ test("conversations that are kept: what can't be continued", async () => {
 
 test("deferred tools of a kept conversation are offered once a result names them", async () => {
   const tools = [tool("beep"), tool("far", { defer_loading: true })];
-  const first = await ask({ messages: [says("beep")], tools, thread: { type: "create" } });
+  const thread = (previous_message_id: string) => ({ thread: { type: "continue", previous_message_id } });
+  const { body } = await ask({ messages: [says("hi")], tools, thread: { type: "create" } });
+  const first = await ask({ messages: [says("beep")], ...thread(body.id) });
   const results = first.body.content.flatMap(({ id }) =>
     id ? [{ type: "tool_result", tool_use_id: id, content: [{ type: "tool_reference", tool_name: "far" }] }] : [],
   );
-  const thread = (previous_message_id: string) => ({ thread: { type: "continue", previous_message_id } });
   const second = await ask({ messages: [says(results)], ...thread(first.body.id) });
   assert.match(second.text, /may far$/);
   const third = await ask({ messages: [says("and now?")], ...thread(second.body.id) });
