@@ -71,6 +71,7 @@ export const floors = {
   run: [
     ...[
       "traced-run",
+      "brought-results",
       "runs",
       "services",
       "log",

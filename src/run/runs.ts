@@ -1,3 +1,4 @@
+import type { BroughtResult, BroughtWith } from "./brought-results.ts";
 import type { ArgumentPattern } from "../protocol/agents/approval.ts";
 import type { RunRecord, GrantView, RunWrite } from "../protocol/threads/run-shapes.ts";
 import type { RunAbout } from "../protocol/threads/run-trace.ts";
@@ -6,7 +7,6 @@ import type { AgentDefinition, OnOutage } from "../protocol/agents/agents.ts";
 import type { Caller } from "../protocol/base/callers.ts";
 import type { Cursor, RunEvent } from "../protocol/threads/events.ts";
 import type { AttachedFile, MessageContent, Decision, Item, ItemOf, NewItem } from "../protocol/threads/items.ts";
-import type { ToolSchema } from "../protocol/agents/models.ts";
 import type { RunDefinition, RunOptions, RunOrigin, ThreadRecord } from "../protocol/threads/runs.ts";
 
 export type StartInput = {
@@ -94,14 +94,6 @@ export type SteerInput = {
   readonly id?: string;
   readonly content: MessageContent;
   readonly files?: readonly AttachedFile[];
-};
-export type BroughtWith = {
-  /** Refuses results of any other run. */
-  readonly runId?: string;
-  /** What is said with them. */
-  readonly message?: Omit<SteerInput, "id">;
-  /** Tools of the client's: those that the run does not have are offered from now on. */
-  readonly tools?: readonly ToolSchema[];
 };
 export type SteerResult = { readonly runId: string; readonly messageId: string; readonly seq: number };
 
@@ -229,11 +221,7 @@ export type Runs = {
    * Brings results of client tools by our call ids (all of one run); the waiting run goes on when none is open. Throws
    * Conflict `run_not_live` if a message comes with them that it can't read any more.
    */
-  bringResults(
-    caller: Caller,
-    results: readonly { readonly callId: string; readonly content: string; readonly isError?: boolean }[],
-    more?: BroughtWith,
-  ): Promise<RunStart>;
+  bringResults(caller: Caller, results: readonly BroughtResult[], more?: BroughtWith): Promise<RunStart>;
   get(caller: Caller, runId: string): Promise<RunRecord>;
   /** Newest first. */
   list(

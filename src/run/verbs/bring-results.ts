@@ -12,10 +12,9 @@ import { itemColumns, toItem, type ItemRow } from "../log/rows.ts";
 import { offerMore } from "./offer-more.ts";
 import { requireOwnRun } from "../views/list-runs.ts";
 import { authorIn } from "../lifecycle/place-in-room.ts";
-import type { BroughtWith, RunStart } from "../runs.ts";
+import type { BroughtResult, BroughtWith } from "../brought-results.ts";
+import type { RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
-
-export type BroughtResult = { readonly callId: string; readonly content: string; readonly isError?: boolean };
 
 /**
  * Appends results of the caller's own tools, and what is said with them; the run is queued again when none of its calls is open
