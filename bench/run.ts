@@ -6,6 +6,7 @@ import { bodies } from "./parts/bodies.ts";
 import { crowd } from "./parts/crowd.ts";
 import { delegation } from "./parts/delegation.ts";
 import { deltas } from "./parts/deltas.ts";
+import { dialectCosts } from "./parts/dialects.ts";
 import { durable } from "./parts/durable.ts";
 import { eventLoop } from "./parts/event-loop.ts";
 import { followers } from "./parts/followers.ts";
@@ -32,6 +33,7 @@ import { judge, table, type Row } from "./rows.ts";
 
 const parts: readonly Part[] = [
   passthrough,
+  dialectCosts,
   loop,
   durable,
   writePath,
