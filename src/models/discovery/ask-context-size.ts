@@ -32,11 +32,14 @@ export async function askOllamaContextSize(
   return { tokens, isSettled: true };
 }
 
+/** Fields of an entry of `/v1/models` that hold a model's size: of vLLM, OpenRouter and its kind, Groq, and what others call it. */
+const listedSizes = ["max_model_len", "context_length", "context_window", "max_context_length", "max_input_tokens"];
+
 /**
- * What a server of one's own says beside OpenAI's protocol: llama.cpp's `/props`, LM Studio's `/api/v0/models/<id>`, or
- * vLLM's `max_model_len`. `root` is the address before `v1/`.
+ * What a server that nobody knows says beside OpenAI's protocol: llama.cpp's `/props`, LM Studio's `/api/v0/models/<id>`,
+ * Ollama's `/api/show`, or a field of `/v1/models`. `root` is the address before `v1/`.
  */
-export async function askLocalContextSize(
+export async function askContextSize(
   root: URL,
   { model, headers, dispatcher, usual }: SizeQuestion & { readonly usual: number },
 ): Promise<FoundSize> {
@@ -44,21 +47,24 @@ export async function askLocalContextSize(
     const reply = await askJson(new URL(path, root), { timeoutMs, headers, dispatcher });
     return "status" in reply && reply.status === 200 ? reply.body : undefined;
   };
-  const [props, studio, list] = await Promise.all([
+  const [props, studio, list, ollama] = await Promise.all([
     get("props"),
     get(`api/v0/models/${model.split("/").map(encodeURIComponent).join("/")}`),
     get("v1/models"),
+    askOllamaContextSize(new URL("api/show", root), { model, headers, dispatcher, usual }),
   ]);
   const listed = fieldOf(list, "data");
   const entry = Array.isArray(listed) ? listed.find((one) => fieldOf(one, "id") === model) : undefined;
   const tokens =
     sizeIn(fieldOf(fieldOf(props, "default_generation_settings"), "n_ctx")) ??
     sizeIn(fieldOf(studio, "loaded_context_length")) ??
-    sizeIn(fieldOf(entry, "max_model_len"));
+    listedSizes.map((name) => sizeIn(fieldOf(entry, name))).find((size) => size !== undefined);
   if (tokens !== undefined) return { tokens, isSettled: true };
   // Not loaded yet: how much of it will be is known when it is.
   const most = sizeIn(fieldOf(studio, "max_context_length"));
-  return most === undefined ? undefined : { tokens: Math.min(most, usual), isSettled: false };
+  if (most !== undefined) return { tokens: Math.min(most, usual), isSettled: false };
+  // By OpenAI's protocol Ollama can't be told how much to hold, so what it holds may become less or more.
+  return ollama && { ...ollama, isSettled: false };
 }
 
 const privateAddresses = new BlockList();

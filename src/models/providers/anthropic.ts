@@ -11,6 +11,7 @@ import { AnthropicReader, thinkingOf } from "./anthropic-answer.ts";
 import { argumentsObject, outgoingCallId, dataUrl } from "./request-values.ts";
 
 import type { AnthropicConfig } from "../config.ts";
+import { fixedContextSize } from "../transport/context-size.ts";
 import { endpoint } from "../transport/endpoint.ts";
 import { serverSentEvents } from "../transport/framing.ts";
 import { createHttpAdapter, type ModelTransport } from "../transport/http-adapter.ts";
@@ -28,7 +29,7 @@ export function createAnthropic(config: AnthropicConfig, { dispatcher, timeouts,
   return createHttpAdapter({
     id: config.id,
     name: config.model,
-    context: { tokens: config.contextTokens ?? defaultContext },
+    context: fixedContextSize(config.contextTokens, defaultContext),
     timeouts: { ...defaultTimeouts, ...timeouts, ...config.timeouts },
     dispatcher,
     ...(isOwn ? { isOwn } : {}),

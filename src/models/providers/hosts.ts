@@ -46,6 +46,11 @@ const rulesByHost: Readonly<Record<string, HostRules>> = {
 /** Self-hosted servers: llama.cpp, vLLM, LM Studio and the like. */
 const ownServer: HostRules = { refuses: none, maxTokensField: "max_tokens", contextTokens: 8192 };
 
+/** Of others only they themselves know how much a model holds. */
+export function isKnownHost(url: URL): boolean {
+  return Object.hasOwn(rulesByHost, url.hostname);
+}
+
 export function rulesOfHost(url: URL): HostRules {
   return rulesByHost[url.hostname] ?? ownServer;
 }

@@ -5,7 +5,7 @@ import type { AnswerWriter } from "../transport/answer-writer.ts";
 import { askOllamaContextSize } from "../discovery/ask-context-size.ts";
 import { outgoingCallId, argumentsObject, dataUrl } from "./request-values.ts";
 import type { OllamaConfig } from "../config.ts";
-import { lazyContextSize } from "../transport/context-size.ts";
+import { fixedContextSize, lazyContextSize } from "../transport/context-size.ts";
 import type { ContextSize } from "../transport/context-size.ts";
 import { endpoint } from "../transport/endpoint.ts";
 import { ndjson } from "../transport/framing.ts";
@@ -33,7 +33,7 @@ export function createOllama(config: OllamaConfig, { dispatcher, timeouts, isOwn
   const ask = () => askOllamaContextSize(show, { model: config.model, headers, dispatcher, usual: usualContext });
   const context: ContextSize =
     set !== undefined || isOwn?.(url)
-      ? { tokens: set ?? usualContext }
+      ? fixedContextSize(set, usualContext)
       : lazyContextSize(ask, { otherwise: usualContext });
   return createHttpAdapter({
     id: config.id,

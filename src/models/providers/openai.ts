@@ -7,16 +7,16 @@ import type {
 } from "../../protocol/agents/models.ts";
 import { defaultTimeouts, omitFields } from "../transport/adapter.ts";
 import type { Adapter, OmittedFields } from "../transport/adapter.ts";
-import { askLocalContextSize, isPrivateHost } from "../discovery/ask-context-size.ts";
+import { askContextSize } from "../discovery/ask-context-size.ts";
 import { outgoingCallId } from "./request-values.ts";
 import type { OpenAiConfig } from "../config.ts";
-import { lazyContextSize } from "../transport/context-size.ts";
+import { fixedContextSize, lazyContextSize } from "../transport/context-size.ts";
 import { endpoint } from "../transport/endpoint.ts";
 import { serverSentEvents } from "../transport/framing.ts";
 import { createHttpAdapter } from "../transport/http-adapter.ts";
 import type { ModelTransport } from "../transport/http-adapter.ts";
 import { OpenAiReader } from "./openai-answer.ts";
-import { rulesOfHost } from "./hosts.ts";
+import { isKnownHost, rulesOfHost } from "./hosts.ts";
 import type { HostRules } from "./hosts.ts";
 
 export const openaiBaseUrl = "https://api.openai.com/v1";
@@ -28,12 +28,12 @@ export function createOpenAi(config: OpenAiConfig, { dispatcher, timeouts, isOwn
   const headers = { ...(config.apiKey && { authorization: `Bearer ${config.apiKey}` }), ...config.headers };
   const usual = rules.contextTokens;
   const root = new URL(url.pathname.replace(/(v1\/)?chat\/completions$/, ""), url);
-  const ask = () => askLocalContextSize(root, { model: config.model, headers, dispatcher, usual });
-  const isAsked = config.contextTokens === undefined && isPrivateHost(url) && !isOwn?.(url);
+  const ask = () => askContextSize(root, { model: config.model, headers, dispatcher, usual });
+  const isAsked = config.contextTokens === undefined && !isKnownHost(url) && !isOwn?.(url);
   return createHttpAdapter({
     id: config.id,
     name: config.model,
-    context: isAsked ? lazyContextSize(ask, { otherwise: usual }) : { tokens: config.contextTokens ?? usual },
+    context: isAsked ? lazyContextSize(ask, { otherwise: usual }) : fixedContextSize(config.contextTokens, usual),
     timeouts: { ...defaultTimeouts, ...timeouts, ...config.timeouts },
     dispatcher,
     ...(isOwn ? { isOwn } : {}),

@@ -170,6 +170,9 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
     get contextTokens() {
       return contextTokens();
     },
+    get contextFrom() {
+      return known < adapter.contextTokens ? "told" : adapter.contextFrom;
+    },
     ready: () => adapter.ready?.(),
     ...(adapter.demo && { demo: true }),
     serve,

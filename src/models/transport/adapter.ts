@@ -1,3 +1,4 @@
+import type { ContextSource } from "./context-size.ts";
 import type { ModelError } from "../../protocol/base/errors.ts";
 import type { ModelRequest, ModelStream } from "../../protocol/agents/models.ts";
 
@@ -21,6 +22,7 @@ export interface Adapter {
   /** The name the provider knows. */
   readonly name: string;
   readonly contextTokens: number;
+  readonly contextFrom?: ContextSource;
   /** As of a model. */
   ready?(): Promise<void> | undefined;
   readonly demo?: boolean;

@@ -59,6 +59,7 @@ for (const [what, server, model, expected] of ollama)
     assert.deepEqual(begun.server.asked, ["/api/show"], "once");
   });
 
+const silent = { "/props": undefined, "/api/show": undefined };
 const studio = (fields: object) => ({ info: { "/props": undefined, "/api/v0/models/maker/served": fields } });
 const own: readonly (readonly [string, ModelServerOptions, ModelOverrides, number])[] = [
   ["llama.cpp", { kind: "llamacpp", contextTokens: 16_384 }, {}, 16_384],
@@ -71,8 +72,22 @@ const own: readonly (readonly [string, ModelServerOptions, ModelOverrides, numbe
     {},
     32_768,
   ],
-  ["a router of llama.cpp", { info: { "/props": { default_generation_settings: { n_ctx: 0 } } } }, {}, 8192],
-  ["none of them", { info: { "/props": undefined } }, {}, 8192],
+  ...["context_length", "context_window", "max_context_length", "max_input_tokens"].map(
+    (field): (typeof own)[number] => [
+      `an entry of /v1/models with ${field}`,
+      { info: { "/props": undefined, "/v1/models": { data: [{ id: "maker/served", [field]: 20_000 }] } } },
+      {},
+      20_000,
+    ],
+  ),
+  [
+    "Ollama by OpenAI's protocol",
+    { info: { "/props": undefined, "/api/show": { parameters: "num_ctx 4096" } } },
+    {},
+    4096,
+  ],
+  ["a router of llama.cpp", { info: { ...silent, "/props": { default_generation_settings: { n_ctx: 0 } } } }, {}, 8192],
+  ["none of them", { info: silent }, {}, 8192],
 ];
 
 for (const [what, server, model, expected] of own)
@@ -81,6 +96,8 @@ for (const [what, server, model, expected] of own)
     await begun.chain.ready?.();
     assert.equal(begun.model.contextTokens, expected);
     assert.equal(begun.chain.contextTokens, expected);
+    const isSaid = !/^(none|a router)/.test(what);
+    assert.equal(begun.model.contextFrom, isSaid ? "told" : "assumed");
   });
 
 test("what the config says is not asked, nor is this very server", async (context) => {

@@ -1,7 +1,15 @@
+/** Who says how much a model holds: the configuration, its server, or nobody. */
+export type ContextSource = "configured" | "told" | "assumed";
+
+export function fixedContextSize(configured: number | undefined, usual: number): ContextSize {
+  return configured === undefined ? { tokens: usual, from: "assumed" } : { tokens: configured, from: "configured" };
+}
+
 /** How many tokens of prompt and answer a model holds. */
 export type ContextSize = {
   /** As far as it is known by now. */
   readonly tokens: number;
+  readonly from: ContextSource;
   /** Finds it out; undefined: nothing to wait for. Never throws, and takes no longer than one short question. */
   ready?(): Promise<void> | undefined;
 };
@@ -21,6 +29,7 @@ export function lazyContextSize(
   { otherwise, againMs = askAgainMs }: { readonly otherwise: number; readonly againMs?: number },
 ): ContextSize {
   let tokens = otherwise;
+  let from: ContextSource = "assumed";
   let isSettled = false;
   let first: Promise<void> | undefined;
   let nextAt = Infinity;
@@ -28,12 +37,16 @@ export function lazyContextSize(
   async function find(): Promise<void> {
     const found = await ask();
     if (found) ({ tokens, isSettled } = found);
+    if (found) from = "told";
     nextAt = performance.now() + againMs;
   }
 
   return {
     get tokens() {
       return tokens;
+    },
+    get from() {
+      return from;
     },
     ready() {
       if (isSettled) return undefined;

@@ -139,6 +139,9 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
     get contextTokens() {
       return context.tokens;
     },
+    get contextFrom() {
+      return context.from;
+    },
     ready: () => context.ready?.(),
     stream,
     adapt(error, leftOut) {

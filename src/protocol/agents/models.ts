@@ -131,6 +131,8 @@ export interface Model {
   readonly name: string;
   /** Tokens of prompt and answer together, as far as known by now. */
   readonly contextTokens: number;
+  /** Who says so; absent where it depends. */
+  readonly contextFrom?: "configured" | "told" | "assumed" | undefined;
   /** Finds out `contextTokens` where only the server knows; undefined: nothing to wait for. Takes a second at most, never throws. */
   ready?(): Promise<void> | undefined;
   /** Of a chain: who may serve, by id, in order. */

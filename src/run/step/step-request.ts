@@ -76,9 +76,15 @@ export function promptOf(work: RunWork, model: Model, options: RequestOptions): 
   };
 }
 
+const contextSources: Readonly<Record<NonNullable<Model["contextFrom"]>, string>> = {
+  configured: "`contextTokens` in the configuration",
+  told: "as its server says",
+  assumed: "assumed, since its server does not say; set `contextTokens` of the model if it holds more",
+};
+
 /** Describes what fills the context window besides instructions and conversation. */
 function takenText(
-  { id }: Model,
+  { id, contextFrom }: Model,
   { window, answer, offered }: { window: number; answer: number; offered: readonly ToolSchema[] },
 ): string {
   const largest = offered.toSorted((one, other) => schemaTokens([other]) - schemaTokens([one])).slice(0, 3);
@@ -86,7 +92,8 @@ function takenText(
     offered.length === 0
       ? ""
       : ` and ${schemaTokens(offered)} for its tools, the largest of which are ${largest.map(({ name }) => name).join(", ")}`;
-  return ` of the ${window} tokens that ${id} holds, with ${answer} for its answer${tools}`;
+  const known = contextFrom === undefined ? "" : ` (${contextSources[contextFrom]})`;
+  return ` of the ${window} tokens that ${id} holds${known}, with ${answer} for its answer${tools}`;
 }
 
 /** The format of the run's answer, if this step may bring it in its own words. */

@@ -71,6 +71,25 @@ test("messages alone are answered with the answer and its events", async () => {
   assert.equal(run.threadId, answer.headers.get("x-colloquy-thread"));
 });
 
+test("a page may name who answers: in the body, in assistant-ui's run config, or in the address", async () => {
+  const named = [{ agent: "coder" }, { runConfig: { custom: { agent: "coder" } }, tools: {} }];
+  const ask = async (body: object, query = "") => {
+    answers = [final("done")];
+    const answer = await fetch(`${server.url}/chat${query}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ messages: [user("go")], ...body }),
+    });
+    await answer.text();
+    if (answer.status !== 200) return answer.status;
+    return (await server.runs.get(server.caller, answer.headers.get("x-colloquy-run")!)).agent;
+  };
+  for (const body of named) assert.equal(await ask(body), "coder");
+  assert.equal(await ask({}, "?agent=coder"), "coder");
+  assert.equal(await ask({ agent: "nobody" }), 404);
+  assert.equal(await ask({ agent: 7 }), 400);
+});
+
 test("the last message of the user counts, and of it the first text", async () => {
   const cases: [messages: unknown[], text: string][] = [
     [[user("first"), { role: "assistant", content: [{ type: "text", text: "yes" }] }, user("second")], "second"],

@@ -7,8 +7,8 @@ import { awaitAnswer, streamRun } from "./answer-run.ts";
 import { type ChatBody, decodeChat } from "./decode.ts";
 import { uiMessageStream } from "./ui-chunks.ts";
 
-/** Who answers at `/chat`. */
-const agent = "orchestrator";
+/** Who answers at `/chat` if nobody is named. */
+const usualAgent = "orchestrator";
 
 const eventSchema = z.object({
   step: z.int(),
@@ -32,14 +32,16 @@ export const chat = endpoint({
   body: z.looseObject({
     messages: z.array(z.looseObject({ role: z.string() })).describe("The last message of the user counts."),
     session_id: z.string().max(255).optional().describe("The thread to continue; also x-session-id"),
+    agent: z.string().optional().describe("Who is to answer; `orchestrator` when absent. Also `?agent=`"),
     id: z.string().optional().describe("The page's name for the conversation: the thread to continue"),
   }),
   decodesBody: true,
+  query: z.object({ agent: z.string().optional() }),
   answers: { 200: uiMessageStream({ "application/json": { schema: answerSchema } }) },
   async handle(call) {
     const body = decodeChat(call.body, call.request.headers.accept);
     if (body.streams) call.streams.admit(call.reply, call.caller.userId);
-    const started = await start(call, body);
+    const started = await start(call, { agent: call.query.agent ?? usualAgent, ...body });
     call.reply.header("x-colloquy-run", started.runId).header("x-colloquy-thread", started.threadId);
     return body.streams ? streamRun(call, started) : await awaitAnswer(call, started);
   },
@@ -78,7 +80,7 @@ export const resumeChat = endpoint({
 
 async function start(
   call: EndpointCall,
-  { text, session: given, conversation, system, history }: ChatBody,
+  { agent, text, session: given, conversation, system, history }: ChatBody & { readonly agent: string },
 ): Promise<RunStart> {
   const { caller, request, services } = call;
   const session = sessionNameOf(request, given) ?? conversation;

@@ -8,6 +8,8 @@ export type ChatBody = {
   readonly text: string;
   /** The page reads an AI SDK UI message stream. */
   readonly streams: boolean;
+  /** Who is to answer, if the page says so. */
+  readonly agent?: string;
   /** `session_id`, as it was given. */
   readonly session?: unknown;
   /** The page's own name of the conversation. */
@@ -39,6 +41,7 @@ export function decodeChat(body: unknown, accept: string | undefined): ChatBody 
     return {
       text: texts[0] || "No text content provided.",
       streams: false,
+      ...agentOf(body),
       session: body["session_id"],
       history: [],
     };
@@ -48,11 +51,21 @@ export function decodeChat(body: unknown, accept: string | undefined): ChatBody 
   return {
     text: texts.join("\n\n") || "No text content provided.",
     streams: true,
+    ...agentOf(body),
     session: body["session_id"],
     ...(conversation === undefined ? {} : { conversation }),
     ...(system.length > 0 ? { system: system.join("\n\n") } : {}),
     history: historyOf(said.slice(0, Math.max(0, last))),
   };
+}
+
+/** `agent` beside the messages, as `useChat` sends what is given as `body`; of assistant-ui in what its run config holds. */
+function agentOf(body: ChatFields): Pick<ChatBody, "agent"> {
+  const config = isFields(body["runConfig"]) ? body["runConfig"] : {};
+  const custom = isFields(config["custom"]) ? config["custom"] : {};
+  const agent = body["agent"] ?? custom["agent"] ?? undefined;
+  if (agent === undefined) return {};
+  return typeof agent === "string" ? { agent } : refuse("agent", "must be an agent's id");
 }
 
 /** assistant-ui calls conversations that only the page knows `__DEFAULT_ID__` and the like. */
