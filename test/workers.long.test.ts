@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { skipDatabase } from "./left-out.ts";
+import { freePort } from "./mcp-servers.ts";
 import { isAlive, type OneConnection, serveWorkers, until } from "./serve-workers.ts";
 
 const skip = skipDatabase("postgres");
@@ -130,4 +131,21 @@ test("workers: Ctrl+C again after a while ends all of them at once", { skip }, a
   const ended = await server.gone.finally(() => clearInterval(pressing));
   assert.deepEqual(ended, [130, null]);
   await until(() => !workers.some(({ pid }) => isAlive(pid)), server.output);
+});
+
+test("workers: Ollama's port is shared as the server's own", { skip }, async (context) => {
+  const port = await freePort();
+  const env = { COLLOQUY_SERVER__OLLAMA_PORT: String(port) };
+  const server = await serveWorkers({ count: 2, env, after: (end) => context.after(end) });
+  await server.served(2);
+  const answer = async () =>
+    (await fetch(`http://127.0.0.1:${port}/health?verbose`, { headers: { connection: "close" } })).status;
+  assert.deepEqual(
+    await Promise.all(Array.from({ length: 20 }, answer)),
+    Array.from({ length: 20 }, () => 200),
+  );
+  assert.doesNotMatch(server.output(), /has port/);
+  await server.end("SIGTERM");
+  assert.deepEqual(await server.gone, [0, null]);
+  await assert.rejects(answer());
 });

@@ -4,19 +4,11 @@ import { createServer, get, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { Ollama } from "ollama";
+import { freePort } from "../../test/mcp-servers.ts";
 import { freshDataDirectory, temporaryFolder } from "../../test/pglite.ts";
 import { loadConfig } from "../config/load.ts";
 import { type Colloquy, startColloquy } from "../main.ts";
 import { silentLog } from "../protocol/base/log.ts";
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 async function start(context: TestContext, ollamaPort: number): Promise<Colloquy> {
   const env = {

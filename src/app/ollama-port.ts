@@ -1,5 +1,5 @@
 import type { Config } from "../config/schema.ts";
-import { listenToo } from "../http/server/listen-too.ts";
+import { listenToo } from "../http/server/listen.ts";
 import { askJson, fieldOf } from "../models/discovery/ask-json.ts";
 import { messageOf } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";

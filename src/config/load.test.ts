@@ -109,6 +109,28 @@ test("an entry of a list by its number", () => {
   assert.match(problems(yaml, { COLLOQUY_MODELS__2__ID: "x" })[0] ?? "", /models has only 1 entries/);
 });
 
+test("where Ollama is holds for its models and for embeddings that name no address", () => {
+  const yaml =
+    "models:\n  - { id: a, provider: ollama, model: m }\n  - { id: b, provider: ollama, model: m, baseUrl: 'http://b:1' }\n";
+  const urls = (config: Config) => [
+    ...config.models.map((model) => ("baseUrl" in model ? model.baseUrl : undefined)),
+    config.rag.embeddingUrl,
+  ];
+  const OLLAMA_HOST = "gpu.lan";
+  assert.deepEqual(urls(load(yaml)), [undefined, "http://b:1", "http://127.0.0.1:11434/v1"]);
+  assert.deepEqual(urls(load(yaml, { OLLAMA_HOST })), [
+    "http://gpu.lan:11434",
+    "http://b:1",
+    "http://gpu.lan:11434/v1",
+  ]);
+  const both = { OLLAMA_HOST: "0.0.0.0", OLLAMA_BASE_URL: "http://gpu.lan:8080", RAG_EMBEDDING_URL: "http://e:1/v1" };
+  assert.deepEqual(urls(load(yaml, both)), ["http://gpu.lan:8080", "http://b:1", "http://e:1/v1"]);
+  assert.match(
+    problems("", { OLLAMA_HOST: "ftp://x" })[0]!,
+    /^environment OLLAMA_HOST backend\.ollamaUrl .*must be where Ollama is/,
+  );
+});
+
 test("environment over file over defaults, and each value knows its source", () => {
   const yaml = "# a comment\nserver:\n  host: localhost\n  port: 8001\n";
   const config = load(yaml, { COLLOQUY_PORT: "8002", COLLOQUY_HOST: "" });

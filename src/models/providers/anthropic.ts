@@ -110,7 +110,8 @@ function withOwnTools(fields: ToolFields, { options }: AnthropicConfig): ToolFie
 }
 
 function outputFields(request: ModelRequest, leftOut: OmittedFields, settings: ModelSettings): object {
-  const effort = settings.reasoningEffort;
+  // It knows no effort of that name: without thinkingTokens there is no thinking.
+  const effort = settings.reasoningEffort === "none" ? undefined : settings.reasoningEffort;
   const format =
     request.format?.type === "json-schema" ? { type: "json_schema", schema: request.format.schema } : undefined;
   if (leftOut.has("output_config") || (!effort && !format)) return {};

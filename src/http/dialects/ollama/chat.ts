@@ -1,9 +1,10 @@
 import { answer } from "../../answers/answer.ts";
+import { refuse } from "../../answers/request-values.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { decodeChat, decodeGenerate, type OllamaRequest } from "./decode.ts";
 import { chatForm, generateForm, type OllamaForm, ollamaWire } from "./encode.ts";
 import { chatAnswers, chatBodySchema, generateAnswers, generateBodySchema } from "./schemas.ts";
-import { servedName } from "./served-models.ts";
+import { findServed, servedName } from "./served-models.ts";
 import { withCallIds } from "./waiting-calls.ts";
 
 export const ollamaChat = endpoint({
@@ -31,7 +32,12 @@ export const ollamaGenerate = endpoint({
 });
 
 async function ask(call: EndpointCall, asked: OllamaRequest, form: OllamaForm): Promise<string | object | undefined> {
-  const { services, reply } = call;
+  const { services, reply, caller } = call;
+  if (
+    findServed(asked.model, services) === undefined &&
+    (await services.embeddingModels.list(caller)).includes(asked.model)
+  )
+    refuse("model", `"${asked.model}" does not support ${form === chatForm ? "chat" : "generate"}: it embeds`);
   const model = servedName(asked.model, services);
   if (asked.load) return loaded(asked.model, asked.load, form);
   if (asked.untold.length > 0)
