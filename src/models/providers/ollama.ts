@@ -44,6 +44,7 @@ export function createOllama(config: OllamaConfig, { dispatcher, timeouts, isOwn
     ...(isOwn ? { isOwn } : {}),
     wire: {
       provider: "ollama",
+      takesAnyName: true,
       url,
       headers,
       framing: ndjson,

@@ -35,6 +35,14 @@ async function bodyFor(request: Partial<ModelRequest>, from = models): Promise<R
   return { ...server.requests.at(-1)!.body };
 }
 
+test("a tool with a dot in its name is sent under another one, and called by its own", async () => {
+  server.answer({ calls: [{ name: "math_add", arguments: { a: 1 } }] });
+  const request = { messages: [], tools: [{ ...tool, name: "math.add" }] };
+  const { calls } = await collect(models.get("m").stream(request, never));
+  assert.match(JSON.stringify(server.requests.at(-1)!.body), /"name":"math_add"/);
+  assert.equal(calls[0]!.name, "math.add");
+});
+
 test("a request in full", async () => {
   const body = await bodyFor({
     messages: [

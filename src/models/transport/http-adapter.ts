@@ -8,6 +8,7 @@ import { AnswerWriter } from "./answer-writer.ts";
 import type { ContextSize } from "./context-size.ts";
 import { shownUrl } from "./endpoint.ts";
 import { HttpExchange } from "./http-exchange.ts";
+import { type PlainNames, withPlainNames } from "./plain-names.ts";
 import { LineBuffer, LineTooLong } from "./framing.ts";
 import { failure, providerFailure, statusFailure } from "./upstream-error.ts";
 import type { Target } from "./upstream-error.ts";
@@ -46,7 +47,8 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
   // Fields this provider was seen to refuse as such: no later request pays for learning it again.
   let refused: OmittedFields = new Set();
 
-  async function* stream(request: ModelRequest, signal: AbortSignal, leftOut: OmittedFields): ModelStream {
+  async function* stream(given: ModelRequest, signal: AbortSignal, leftOut: OmittedFields): ModelStream {
+    const { request, restored }: PlainNames = wire.takesAnyName ? { request: given } : withPlainNames(given);
     const without = refused.size === 0 ? leftOut : omitFields(leftOut, refused);
     const parent = options.isOwn?.(wire.url) ? request.origin?.parent?.() : undefined;
     const sent = parent ? { ...headers, [parent[0]]: parent[1] } : headers;
@@ -65,10 +67,10 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
         const type = head.header("content-type") ?? "";
         if (/^(text\/html|application\/json)/i.test(type)) {
           const batch = await readWhole(exchange, type, reader, answer);
-          if (batch.length > 0) yield batch;
+          if (batch.length > 0) yield restored?.(batch) ?? batch;
         } else {
           const next = readStream(exchange, reader, answer);
-          for (let batch = await next(); batch; batch = await next()) yield batch;
+          for (let batch = await next(); batch; batch = await next()) yield restored?.(batch) ?? batch;
         }
       } catch (error) {
         throw asModelError(error);

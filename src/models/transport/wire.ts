@@ -8,6 +8,8 @@ export interface Wire {
   readonly provider: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  /** Tools may be called what they like; else only by letters, digits, `_` and `-`. */
+  readonly takesAnyName?: true;
   readonly framing: (payload: (data: string) => void) => FrameReader;
   /** Throws Unsendable. */
   body(request: ModelRequest, leftOut: OmittedFields): object;

@@ -87,7 +87,7 @@ test("a page may name who answers: in the body, in assistant-ui's run config, or
   for (const body of named) assert.equal(await ask(body), "coder");
   assert.equal(await ask({}, "?agent=coder"), "coder");
   assert.equal(await ask({ agent: "nobody" }), 404);
-  assert.equal(await ask({ agent: 7 }), 400);
+  assert.equal(await ask({ agent: 7 }), 422);
 });
 
 test("the last message of the user counts, and of it the first text", async () => {
