@@ -127,6 +127,21 @@ test("results find their run by the ids of its calls, and by the calls where a c
   }
 });
 
+test("results without ids that are sent again are told the same answer", async () => {
+  const first = await chat([user("add again")], { tools: [add] });
+  const result = { role: "tool", tool_name: "add", content: "5" };
+  const messages = [user("add again"), withoutIds(first.answer.message!), result];
+  const before = asked.length;
+  const told = [await chat(messages, { tools: [add] }), await chat(messages, { tools: [add] })];
+  assert.deepEqual(
+    told.map(({ answer }) => answer.message?.content),
+    ["It is 5.", "It is 5."],
+  );
+  assert.equal(asked.length, before + 1);
+  const other = await chat([...messages.slice(0, 2), { ...result, content: "6" }], { tools: [add] });
+  assert.match(other.answer.error!, /No run of yours waits/, "another result is not the same");
+});
+
 test("without ids a result goes to no run that might be another one's", async () => {
   const result = { role: "tool", tool_name: "add", content: "5" };
   const ask = () => chat([user("add twice")], { tools: [add] });

@@ -1,6 +1,7 @@
 import type { ModelCall } from "../../../protocol/agents/models.ts";
 import { InvalidInput } from "../../../protocol/base/errors.ts";
 import { canonicalJson, parseExactly } from "../../../protocol/base/exact-json.ts";
+import type { RunRecord } from "../../../protocol/threads/run-shapes.ts";
 import { callIdOf, type Item, itemIdOfCall, type ItemOf, textOf } from "../../../protocol/threads/items.ts";
 import type { AnswerMessage, AnswerRequest } from "../../answers/answer-request.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
@@ -9,10 +10,13 @@ import type { EndpointCall } from "../../server/endpoint.ts";
 const mostRuns = 50;
 const mostItems = 200;
 
+/** A run that went on so long ago may be the one whose continuation a client asks for again. */
+const repeatMs = 60_000;
+
 /**
  * Gives the results of an agent's calls the ids that its run waits for. Many of Ollama's clients keep no ids, or make their own:
- * the run is the one of the caller's that waits for the same calls after the same question. Throws InvalidInput if there is none,
- * or more than one.
+ * the run is the one of the caller's that waits for the same calls after the same question; or else, for a client that sends its
+ * results again, one that has had the same results. Throws InvalidInput if there is none, or more than one.
  */
 export async function withCallIds(call: EndpointCall, asked: AnswerRequest): Promise<AnswerRequest> {
   const { messages } = asked;
@@ -23,11 +27,19 @@ export async function withCallIds(call: EndpointCall, asked: AnswerRequest): Pro
   const answer = messages[last];
   const calls = (answer?.role === "assistant" && answer.calls) || [];
   const question = messages.slice(0, last).findLast((message) => message.role === "user");
-  const found: (readonly string[])[] = [];
-  for (const items of await waitingBranches(call, asked.model)) {
-    const ids = isAfter(items, question) ? matchCalls(openCalls(items), calls) : undefined;
-    if (ids) found.push(ids);
-  }
+  const contents = new Map(
+    tail.flatMap((message) => (message.role === "tool" ? [[message.callId, message.content]] : [])),
+  );
+  const open = calls.map(({ name, arguments: written }) => textOfCall(name, written));
+  const answered = calls.map(({ id }, index) => `${open[index]} ${contents.get(id)}`);
+
+  const idsIn = (branches: readonly (readonly Item[])[], sought: readonly string[], read: typeof openCalls) =>
+    branches.flatMap((items) => {
+      const ids = isAfter(items, question) ? idsOf(sought, read(items)) : undefined;
+      return ids ? [ids] : [];
+    });
+  let found = idsIn(await waitingBranches(call, asked.model), open, openCalls);
+  if (found.length === 0) found = idsIn(await recentBranches(call, asked.model), answered, answeredCalls);
   const [ids] = found;
   if (ids === undefined || found.length > 1) throw unclear(calls, found.length);
   const idOf = new Map(calls.map(({ id }, index) => [id, ids[index]!]));
@@ -37,14 +49,27 @@ export async function withCallIds(call: EndpointCall, asked: AnswerRequest): Pro
   return { ...asked, messages: [...messages.slice(0, last + 1), ...renamed] };
 }
 
-async function waitingBranches(
-  { caller, services }: EndpointCall,
-  agent: string,
-): Promise<readonly (readonly Item[])[]> {
-  const { runs, threads } = services;
-  const waiting = await runs.list(caller, { agent, status: "waiting", isRoot: true, limit: mostRuns });
-  const forClient = waiting.filter(({ waitReason }) => waitReason === "client");
-  return Promise.all(forClient.map(({ threadId }) => threads.listBranch(caller, threadId, { most: mostItems })));
+async function waitingBranches(call: EndpointCall, agent: string): Promise<readonly (readonly Item[])[]> {
+  const { caller, services } = call;
+  const waiting = await services.runs.list(caller, { agent, status: "waiting", isRoot: true, limit: mostRuns });
+  return branchesOf(
+    call,
+    waiting.filter(({ waitReason }) => waitReason === "client"),
+  );
+}
+
+async function recentBranches(call: EndpointCall, agent: string): Promise<readonly (readonly Item[])[]> {
+  const { caller, services } = call;
+  const runs = await services.runs.list(caller, { agent, isRoot: true, limit: mostRuns });
+  const since = Date.now() - repeatMs;
+  return branchesOf(
+    call,
+    runs.filter(({ endedAt }) => endedAt === null || Date.parse(endedAt) >= since),
+  );
+}
+
+function branchesOf({ caller, services }: EndpointCall, runs: readonly RunRecord[]) {
+  return Promise.all(runs.map(({ threadId }) => services.threads.listBranch(caller, threadId, { most: mostItems })));
 }
 
 function isAfter(items: readonly Item[], question: AnswerMessage | undefined): boolean {
@@ -56,21 +81,50 @@ function isAfter(items: readonly Item[], question: AnswerMessage | undefined): b
   return textOf(last.body.content) === textOf(typeof content === "string" ? content : [...content]);
 }
 
-function openCalls(items: readonly Item[]): readonly ItemOf<"call">[] {
-  const key = ({ step, index }: Item) => `${step}/${index}`;
-  const answered = new Set(items.filter(({ kind }) => kind === "result").map(key));
-  return items.filter(
-    (item): item is ItemOf<"call"> => item.kind === "call" && item.body.target === "client" && !answered.has(key(item)),
-  );
+/** A client's call, in words that are the same for the same call. */
+type WordedCall = { readonly id: string; readonly text: string };
+
+function openCalls(items: readonly Item[]): readonly WordedCall[] {
+  const results = resultsIn(items);
+  return clientCalls(items).flatMap((call) => (results.has(placeOf(call)) ? [] : [worded(call)]));
 }
 
-/** The ids of what is open, in the order of the calls; undefined: it is not the same. */
-function matchCalls(open: readonly ItemOf<"call">[], calls: readonly ModelCall[]): readonly string[] | undefined {
-  if (open.length !== calls.length) return undefined;
-  const left = open.map(({ id, body }) => ({ id, text: textOfCall(body.name, body.arguments) }));
+/** Those of the last answer that had any, each with its result. */
+function answeredCalls(items: readonly Item[]): readonly WordedCall[] {
+  const results = resultsIn(items);
+  const calls = clientCalls(items);
+  const step = calls.at(-1)?.step;
+  return calls
+    .filter((call) => call.step === step)
+    .map((call) => {
+      const { id, text } = worded(call);
+      return { id, text: `${text} ${results.get(placeOf(call))}` };
+    });
+}
+
+function clientCalls(items: readonly Item[]): readonly ItemOf<"call">[] {
+  return items.filter((item): item is ItemOf<"call"> => item.kind === "call" && item.body.target === "client");
+}
+
+function resultsIn(items: readonly Item[]): ReadonlyMap<string, string> {
+  return new Map(items.flatMap((item) => (item.kind === "result" ? [[placeOf(item), item.body.content]] : [])));
+}
+
+function placeOf({ step, index }: Item): string {
+  return `${step}/${index}`;
+}
+
+function worded({ id, body }: ItemOf<"call">): WordedCall {
+  return { id, text: textOfCall(body.name, body.arguments) };
+}
+
+/** The ids of the calls, in the order of what is sought; undefined: they are not the same. */
+function idsOf(sought: readonly string[], calls: readonly WordedCall[]): readonly string[] | undefined {
+  if (calls.length !== sought.length) return undefined;
+  const left = [...calls];
   const ids: string[] = [];
-  for (const { name, arguments: written } of calls) {
-    const place = left.findIndex(({ text }) => text === textOfCall(name, written));
+  for (const text of sought) {
+    const place = left.findIndex((call) => call.text === text);
     if (place === -1) return undefined;
     ids.push(callIdOf(left.splice(place, 1)[0]!.id));
   }
