@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { accountServices } from "../../../../test/accounts.ts";
+import { accountServices, asker, machineToken } from "../../../../test/accounts.ts";
 import { serve, type Serving } from "../../../../test/serve.ts";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
 import { createScripted, type ScriptAnswer } from "../../../models/demo/scripted.ts";
@@ -207,6 +207,45 @@ test("a client that leaves ends the stream, not the run", async () => {
   gate.resolve();
   while ((await server.runs.get(server.caller, run)).status !== "done")
     await new Promise((resolve) => setTimeout(resolve, 5));
+});
+
+test("a stream that ends early says why: the server stops, or the key counts no more", async () => {
+  for (const [type, end] of [
+    ["api_error", (place: Serving) => place.close()],
+    [
+      "authentication_error",
+      (place: Serving, id: string) => asker(place.url)("DELETE", `/api/admin/keys/${id}`, { token: machineToken }),
+    ],
+  ] as const) {
+    gate = Promise.withResolvers();
+    const place = await serve({
+      ...server.services,
+      ...(await accountServices(server.database)),
+      server: { ...server.services.server, recheckMs: 10, graceMs: 50 },
+    });
+    const owner = await createUser(server.database.query, { name: type, role: "user" });
+    const { key: own, text } = await createApiKey(server.database.query, {
+      userId: owner.id,
+      label: "x",
+      scopes: ["*"],
+    });
+    const body = { model: "assistant", max_tokens: 9, stream: true, messages: [says("slow")] };
+    const response = await post(body, { url: place.url, headers: { "x-api-key": text } });
+    const reading = response.text();
+    await end(place, own.id);
+    const last = (await reading).trim().split("\n\n").at(-1)!;
+    assert.match(last, new RegExp(`^event: error\ndata: \\{"type":"error","error":\\{"type":"${type}"`));
+    gate.resolve();
+    await place.close();
+  }
+});
+
+test("a room answers with all that its members say", async () => {
+  const rooms = server.services.agents.list().filter(({ room }) => room !== undefined);
+  assert.ok(rooms.length > 0);
+  const { text, status } = await ask({ model: rooms[0]!.id, messages: [says("hi")] });
+  assert.equal(status, 200);
+  assert.match(text, /^\[@?\w+\]: /);
 });
 
 test("errors have this protocol's shape, whatever refuses", async () => {
