@@ -72,6 +72,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "DELETE /api/auth/sessions": users(204),
 
   "POST /v1/chat/completions": users(400, { body: {} }),
+  "POST /v1/completions": users(400, { body: {} }),
   "POST /v1/messages": users(400, { body: {} }),
   "POST /v1/messages/count_tokens": users(400, { body: {} }),
   "POST /v1/embeddings": users(400, { body: {} }),

@@ -10,6 +10,7 @@ import {
 } from "./dialects/agent-run/taiga-projects.ts";
 import { chat, resumeChat } from "./dialects/chat/chat.ts";
 import { chatCompletions } from "./dialects/chat-completions/chat-completions.ts";
+import { completions } from "./dialects/completions/completions.ts";
 import { chatkit } from "./dialects/chatkit/chatkit.ts";
 import { conversationItems } from "./dialects/chatkit/conversation.ts";
 import { createFile, deleteFile, getFile, getFileContent, listFiles } from "./dialects/files.ts";
@@ -154,6 +155,7 @@ const routes: readonly EndpointRoute[] = [
   ["GET", "/docs", docs],
 
   ["POST", "/v1/chat/completions", chatCompletions],
+  ["POST", "/v1/completions", completions],
   ["POST", "/v1/messages", createMessage],
   ["POST", "/v1/messages/count_tokens", countTokens],
   ["POST", "/v1/embeddings", createEmbeddings],

@@ -34,7 +34,7 @@ export function portsOf({ server }: Pick<FastifyInstance, "server">, more?: numb
 
 /** Where the page of an orchestrator's frontend, a chat widget or a model's client asks, and nothing is looked up or changed. */
 const askingPaths =
-  /^\/(health|chat|chat\/[^/]+\/stream|chatkit|chatkit\/[^/]+\/items|agent\/(run|run\/[^/]+|tools)|v1\/(chat\/completions|embeddings|messages|messages\/count_tokens|models|models\/.+)|api\/(chat|generate|tags|show|ps|version|embed|embeddings))\/?$/;
+  /^\/(health|chat|chat\/[^/]+\/stream|chatkit|chatkit\/[^/]+\/items|agent\/(run|run\/[^/]+|tools)|v1\/(chat\/completions|completions|embeddings|messages|messages\/count_tokens|models|models\/.+)|api\/(chat|generate|tags|show|ps|version|embed|embeddings))\/?$/;
 
 /** Which pages may ask where: those that are configured everywhere, what is the default only where one asks. */
 export function originsAt({
