@@ -16,6 +16,7 @@ function calculator({ messages, tools }: ModelRequest): ScriptAnswer {
   if (last?.role === "tool") return `It is ${last.content}.`;
   if (JSON.stringify(asked).includes("history"))
     return JSON.stringify(messages.map(({ role, content }) => [role, content]));
+  if (asked === "note it") return [{ call: "add_task", arguments: { title: "it" } }, { finish: "calls" }];
   if (tools?.some(({ name }) => name === "add"))
     return [{ reasoning: "I add them." }, { call: "add", arguments: { a: 2, b: 3 } }, { finish: "calls" }];
   return [{ text: "Hel" }, { text: "lo" }];
@@ -98,3 +99,14 @@ for (const model of ["script", "assistant"]) {
     assert.match(next.text, /"It is 5\."/);
   });
 }
+
+test("@openai/agents: what the server's own tools did is told, and told back", async () => {
+  const agent = new Agent({ name: "noter", instructions: "Note.", model: "assistant" });
+  const result = await run(agent, "note it");
+  assert.match(result.finalOutput!, /^It is .*"title":"it"/);
+  const next = await run(agent, [...result.history, { role: "user", content: "history" }]);
+  assert.match(next.finalOutput!, /"tool",".*\\"title\\":\\"it\\"/);
+  const streamed = await run(agent, "note it", { stream: true });
+  await streamed.completed;
+  assert.match(streamed.finalOutput!, /^It is /);
+});

@@ -1,10 +1,18 @@
 import type { AnswerPart } from "../../answers/answer-parts.ts";
+import { deltaHead } from "./event-writer.ts";
 import { callItem, type ServerCall, serverCallItem } from "./output-items.ts";
 import type { OutputPlace, OutputWriter } from "./output-writer.ts";
 import { type ClientTool, customInput } from "./tool-names.ts";
 
 type PartOf<Type extends AnswerPart["type"]> = Extract<AnswerPart, { type: Type }>;
-type ClientCall = { readonly place: OutputPlace; readonly callId: string; readonly tool: ClientTool; written: string };
+type ClientCall = {
+  readonly place: OutputPlace;
+  readonly callId: string;
+  readonly tool: ClientTool;
+  /** Of the events of its arguments' pieces. */
+  readonly head: string;
+  written: string;
+};
 
 /** Calls of the client's tools. Models may write several at once, so all end together. */
 export function createClientCalls(out: OutputWriter, tools: ReadonlyMap<string, ClientTool>) {
@@ -20,7 +28,7 @@ export function createClientCalls(out: OutputWriter, tools: ReadonlyMap<string, 
       );
     const input = customInput(written);
     return (
-      out.delta("response.custom_tool_call_input.delta", place.fields, input) +
+      out.delta(deltaHead("response.custom_tool_call_input.delta", place.fields), input) +
       out.event("response.custom_tool_call_input.done", `${place.fields},"input":${JSON.stringify(input)}`)
     );
   };
@@ -28,7 +36,9 @@ export function createClientCalls(out: OutputWriter, tools: ReadonlyMap<string, 
   return {
     start({ index, id: callId, name }: PartOf<"call-start">): string {
       const tool = tools.get(name) ?? ({ type: "function", name } as const);
-      const call = { place: out.next(tool.type === "custom" ? "ctc" : "fc"), callId, tool, written: "" };
+      const place = out.next(tool.type === "custom" ? "ctc" : "fc");
+      const head = deltaHead("response.function_call_arguments.delta", place.fields);
+      const call = { place, callId, tool, head, written: "" };
       open.set(index, call);
       return out.added(call.place, itemOf(call, "in_progress"));
     },
@@ -36,7 +46,7 @@ export function createClientCalls(out: OutputWriter, tools: ReadonlyMap<string, 
       const call = open.get(index)!;
       call.written += piece;
       if (call.tool.type === "custom" || piece === "") return "";
-      return out.delta("response.function_call_arguments.delta", call.place.fields, piece);
+      return out.delta(call.head, piece);
     },
     end(): string {
       let events = "";

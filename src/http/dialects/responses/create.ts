@@ -1,5 +1,5 @@
 import type { AgentDefinition } from "../../../protocol/agents/agents.ts";
-import { InvalidInput, messageOf, NotFound } from "../../../protocol/base/errors.ts";
+import { InvalidInput, messageOf } from "../../../protocol/base/errors.ts";
 import type { RunStart, StartInput } from "../../../run/runs.ts";
 import { unknownModel } from "../../answers/answer.ts";
 import type { AnswerRequest } from "../../answers/answer-request.ts";
@@ -7,15 +7,15 @@ import { startOrContinue, tellRun } from "../../answers/ask-agent.ts";
 import { askModel } from "../../answers/ask-model.ts";
 import { resolveFiles } from "../../answers/attach.ts";
 import { bareAgent } from "../../answers/bare-agent.ts";
-import { isFields, type JsonFields } from "../../answers/request-values.ts";
+import type { JsonFields } from "../../answers/request-values.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import { answerApprovals, continuationOf } from "./continue-response.ts";
 import { answerRequest, decodeResponseRequest, type ResponseRequest } from "./decode.ts";
 import { checkResults, decodeInput, type DecodedInput, type SentFile } from "./decode-input.ts";
 import { type DecodedTools, decodeTools } from "./decode-tools.ts";
 import { hostedTools } from "./hosted-tools.ts";
-import { placeOfItem } from "./ids.ts";
 import { findResponse, openCallsAt, readResponse } from "./kept-response.ts";
+import { withNamedItems } from "./named-items.ts";
 import { echoOf } from "./response-object.ts";
 import { keptHead, passingHead, responseWire } from "./wire.ts";
 
@@ -26,7 +26,7 @@ export async function createResponse(call: EndpointCall): Promise<string | objec
   const isModel = services.models.has(asked.model);
   if (!isModel && !services.agents.has(asked.model)) throw unknownModel(asked.model, services);
   const files: SentFile[] = [];
-  const input = decodeInput(await withReferences(call, asked.items), (file) => `sent:${files.push(file) - 1}`);
+  const input = decodeInput(await withNamedItems(call, asked.items), (file) => `sent:${files.push(file) - 1}`);
   const tools = decodeTools(asked.body, input.tools);
   const agent = isModel ? undefined : services.agents.get(asked.model);
   const request = await readRequest(call, { asked, input, tools, agent, files });
@@ -87,28 +87,6 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Items of responses that were kept may be named instead of sent. */
-async function withReferences(call: EndpointCall, items: readonly JsonFields[]): Promise<readonly JsonFields[]> {
-  if (!items.some(({ type }) => type === "item_reference")) return items;
-  const responses = new Map<string, JsonFields>();
-  const found: JsonFields[] = [];
-  for (const item of items) {
-    if (item["type"] !== "item_reference") {
-      found.push(item);
-      continue;
-    }
-    const id = String(item["id"]);
-    const place = placeOfItem(id);
-    if (place && !responses.has(place.response))
-      responses.set(place.response, await readResponse(call, await findResponse(call, place.response, "input")));
-    const output = place && responses.get(place.response)?.["output"];
-    const named: unknown = Array.isArray(output) ? output[place!.index] : undefined;
-    if (!isFields(named)) throw new NotFound(`Item with id '${id.slice(0, 100)}' not found.`, { param: "input" });
-    found.push(named);
-  }
-  return found;
-}
-
 async function begin(
   call: EndpointCall,
   {
@@ -140,10 +118,11 @@ async function tellResponse(
   asked: ResponseRequest,
   { started, echo, request }: { started: RunStart; echo: JsonFields; request: AnswerRequest },
 ): Promise<string | object | undefined> {
-  const { services, caller } = call;
+  const { services, caller, reply } = call;
   const { runId, threadId } = started;
   const place = { runId, seq: started.cursor.seq };
   const wire = responseWire(keptHead(place, echo), { isKept: true, isQueued: asked.background });
+  reply.header("x-colloquy-run", runId).header("x-colloquy-thread", threadId);
   if (asked.background && !asked.stream) return readResponse(call, await findResponse(call, keptHead(place, echo).id));
   const openCalls = started.replayed ? await openCallsAt(call, { id: runId, threadId }, place.seq) : [];
   const isOwnThread = asked.conversation === undefined && asked.previous === undefined;

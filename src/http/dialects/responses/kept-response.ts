@@ -1,3 +1,4 @@
+import { NotFound } from "../../../protocol/base/errors.ts";
 import type { ItemOf } from "../../../protocol/threads/items.ts";
 import { itemIdOfCall } from "../../../protocol/threads/items.ts";
 import { isEnded } from "../../../protocol/threads/runs.ts";
@@ -24,8 +25,10 @@ export async function findResponse(call: CallerCall, id: string, param = "id"): 
   const { services, caller } = call;
   const place = placeOfResponse(id, param);
   const { runId, seq } = place;
-  const run = await services.runs.get(caller, runId).catch(() => undefined);
-  if (!run || run.parentRun !== null) throw noResponse(id, param);
+  const run = await services.runs.get(caller, runId).catch((error: unknown) => {
+    throw error instanceof NotFound ? noResponse(id, param) : error;
+  });
+  if (run.parentRun !== null) throw noResponse(id, param);
   const { first, lastSeq, resumedAt } = await services.runs.placeOf(caller, runId);
   if (seq > lastSeq) throw noResponse(id, param);
   const { agent, options } = await services.runs.definitionOf(caller, runId);

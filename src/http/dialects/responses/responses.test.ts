@@ -266,3 +266,36 @@ test("what ends otherwise says so", async () => {
   assert.match(failed.response.error!.message, /I won't/);
   assert.equal((await openai.responses.retrieve(failed.response.id)).status, "failed");
 });
+
+test("a room answers as an agent does, live and later", async () => {
+  const room = server.services.agents.list().find(({ id }) => server.services.agents.get(id).room)!.id;
+  const events = await all(await openai.responses.create({ model: room, input: "hi", stream: true }));
+  const last = events.at(-1)!;
+  assert.ok(last.type === "response.completed");
+  assert.match(text(events), /You said/);
+  const later = await openai.responses.retrieve(last.response.id);
+  assert.deepEqual([later.status, later.model, later.output], ["completed", room, last.response.output]);
+});
+
+test("the answer in a form is the answer alone", async () => {
+  const format = { type: "json_schema" as const, name: "said", schema: { type: "array" } };
+  const made = await openai.responses.create({ model: "assistant", input: "history", text: { format } });
+  assert.ok(Array.isArray(JSON.parse(made.output_text)));
+  assert.deepEqual((await openai.responses.retrieve(made.id)).text, made.text);
+});
+
+test("a picture and a file are brought in the request", async () => {
+  const picture =
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=";
+  const content = [
+    { type: "input_text" as const, text: "look" },
+    { type: "input_image" as const, image_url: picture, detail: "auto" as const },
+    { type: "input_file" as const, filename: "a.txt", file_data: "data:text/plain;base64,c29tZSB3b3Jkcw==" },
+  ];
+  for (const way of ways) {
+    const made = await openai.responses.create({ ...way, input: [{ role: "user", content }] });
+    assert.match(made.output_text, /look/);
+    assert.match(made.output_text, /image\/png/);
+    assert.match(made.output_text, /a\.txt/);
+  }
+});

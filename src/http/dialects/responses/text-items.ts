@@ -1,5 +1,6 @@
 import type { Citation } from "../../../protocol/knowledge/citations.ts";
 import { annotationOf, messageItem, reasoningItem, textPart } from "./output-items.ts";
+import { deltaHead } from "./event-writer.ts";
 import type { OutputPlace, OutputWriter } from "./output-writer.ts";
 
 /** What is said and thought, as items. Each function gives the events; only one item is open at a time. */
@@ -17,7 +18,13 @@ export type TextItems = {
  */
 const thoughtRoom = 100_000;
 
-type OpenText = { readonly place: OutputPlace; readonly fields: string; text: string };
+type OpenText = {
+  readonly place: OutputPlace;
+  readonly fields: string;
+  /** Of the events of its pieces. */
+  readonly head: string;
+  text: string;
+};
 type OpenMessage = OpenText & { readonly type: "message"; readonly offset: number; readonly annotations: object[] };
 type OpenThought = OpenText & { readonly type: "reasoning"; readonly from: number };
 
@@ -32,7 +39,8 @@ export function createTextItems(out: OutputWriter): TextItems {
     const events =
       out.added(place, messageItem(place.id, "in_progress")) +
       out.event("response.content_part.added", `${fields},"part":${JSON.stringify(textPart(""))}`);
-    return [{ type: "message", place, fields, text: "", offset, annotations: [] }, events];
+    const head = deltaHead("response.output_text.delta", fields + `,"logprobs":[]`);
+    return [{ type: "message", place, fields, head, text: "", offset, annotations: [] }, events];
   }
 
   function openThought(): [OpenThought, string] {
@@ -41,7 +49,8 @@ export function createTextItems(out: OutputWriter): TextItems {
     const events =
       out.added(place, reasoningItem(place.id, "in_progress")) +
       out.event("response.reasoning_summary_part.added", `${fields},"part":{"type":"summary_text","text":""}`);
-    return [{ type: "reasoning", place, fields, text: "", from: out.position() }, events];
+    const head = deltaHead("response.reasoning_summary_text.delta", fields);
+    return [{ type: "reasoning", place, fields, head, text: "", from: out.position() }, events];
   }
 
   function closeMessage({ place, fields, text, annotations }: OpenMessage): string {
@@ -86,7 +95,8 @@ export function createTextItems(out: OutputWriter): TextItems {
       }
       said += piece.length;
       open.text += fresh;
-      return events + out.delta("response.output_text.delta", open.fields + `,"logprobs":[]`, fresh);
+      const told = out.delta(open.head, fresh);
+      return events === "" ? told : events + told;
     },
     think(piece) {
       if (piece === "") return "";
@@ -98,8 +108,7 @@ export function createTextItems(out: OutputWriter): TextItems {
         events += begun;
       }
       open.text += piece;
-      const last = open.from + thoughtRoom - 1;
-      return events + out.delta("response.reasoning_summary_text.delta", open.fields, piece, last);
+      return events + out.delta(open.head, piece, open.from + thoughtRoom - 1);
     },
     cite(citations) {
       if (open?.type !== "message") return "";
