@@ -281,7 +281,8 @@ test("a server that stops says so to a stream, and the run goes on", async () =>
   const response = await fetch(leaving.url + "/v1/chat/completions", {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ model: "assistant", stream: true, messages: [says("slow")] }),
+    // Not the request that broke off above: that would join its run.
+    body: JSON.stringify({ model: "assistant", stream: true, messages: [says("slow")], user: "stopped" }),
   });
   const run = response.headers.get("x-colloquy-run")!;
   const reading = response.text();

@@ -5,7 +5,7 @@ import { approvalId } from "./ids.ts";
 import { type ClientTool, customInput } from "./tool-names.ts";
 
 /** The label of the server whose tools run here, in items of its calls. */
-export const serverLabel = "colloquy";
+const serverLabel = "colloquy";
 
 type ItemStatus = "in_progress" | "completed" | "incomplete" | "failed";
 
