@@ -47,7 +47,8 @@ export const home: Endpoint = {
 function isForOllama({ request, services }: Pick<EndpointCall, "request" | "services">): boolean {
   const { accept = "", "user-agent": agent = "" } = request.headers;
   if (/\btext\/html\b/.test(accept)) return false;
-  return /^ollama\b/i.test(agent) || request.socket.localPort === services.server.ollamaPort;
+  const { ollamaPort } = services.server;
+  return /^ollama\b/i.test(agent) || (ollamaPort !== undefined && request.socket.localPort === ollamaPort);
 }
 
 /** Shown by the page's service worker while the server can't be reached. */
