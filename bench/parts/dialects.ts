@@ -25,6 +25,18 @@ const dialects = {
       stream: true,
     },
   }),
+  responses: (server) => ({
+    ...askModel(server, burst),
+    path: "/v1/responses",
+    // In the pieces, and whole in the last event of its text, its part, its item and the response.
+    tokens: 5 * burst.tokens,
+    body: {
+      model: formatScript(burst),
+      store: false,
+      input: "Add the numbers, then tell me the result.",
+      stream: true,
+    },
+  }),
 } as const satisfies Readonly<Record<string, Ask>>;
 type Dialect = keyof typeof dialects;
 const names = Object.keys(dialects) as Dialect[];
