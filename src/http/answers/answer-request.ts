@@ -27,6 +27,8 @@ export type AnswerRequest = {
   readonly toolChoice?: ToolChoice;
   readonly format?: ResponseFormat;
   readonly settings: ModelSettings;
+  /** What we don't know ourselves, for a provider that speaks the same protocol. */
+  readonly extra?: Readonly<Record<string, unknown>>;
   readonly sessionId?: string;
   /** Behaviour of an agent's run at a limit; default: the agent's own setting. */
   readonly onLimit?: "pause" | "stop";

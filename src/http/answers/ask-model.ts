@@ -25,13 +25,15 @@ export async function askModel(
   whenClosed(reply.raw, () => {
     if (!reply.raw.writableFinished) abort.abort();
   });
-  const { messages, tools, toolChoice, format, settings } = asked;
+  const { messages, tools, toolChoice, format, settings, extra } = asked;
+  if (extra && model.provider !== "openai") tellLeftOut(reply, extra);
   const request: ModelRequest = {
     messages: await modelMessages(call, messages),
     tools,
     toolChoice,
     format,
     settings,
+    ...(extra && { extra }),
     origin: { userId: caller.userId },
     onCall(record) {
       services.callLog.add(record);
@@ -52,6 +54,12 @@ export async function askModel(
   }
   reply.type("application/json; charset=utf-8");
   return JSON.stringify(whole.body());
+}
+
+/** Names what nobody who answers will read. */
+export function tellLeftOut(reply: FastifyReply, extra: object): void {
+  const names = Object.keys(extra).filter((name) => /^[\w.-]{1,64}$/.test(name));
+  reply.header("x-colloquy-left-out", names.slice(0, 20).join(", "));
 }
 
 /** Passes the answer through and counts it against what was reserved for it, however it ends. */

@@ -43,6 +43,13 @@ test("a tool with a dot in its name is sent under another one, and called by its
   assert.equal(calls[0]!.name, "math.add");
 });
 
+test("what a client wrote besides is passed on; what the operator has set stands", async () => {
+  const set = make({ options: { extraBody: { min_p: 0.1 } } });
+  const body = await bodyFor({ extra: { min_p: 0.9, chat_template_kwargs: { thinking: false }, model: "x" } }, set);
+  assert.deepEqual([body["min_p"], body["chat_template_kwargs"]], [0.1, { thinking: false }]);
+  assert.equal(body["model"], "served");
+});
+
 test("a request in full", async () => {
   const body = await bodyFor({
     messages: [

@@ -89,6 +89,7 @@ function bodyOf(request: ModelRequest, leftOut: OmittedFields, { config, rules }
   const tools = request.tools?.length ? request.tools : undefined;
   const stream = !(leftOut.has("stream") && (tools || request.format));
   const fields: Record<string, unknown> = {
+    ...request.extra,
     ...config.options?.extraBody,
     ...settingFields({ ...config.options, ...request.settings }, rules, leftOut),
     tool_choice: tools && toolChoiceField(request.toolChoice, rules),

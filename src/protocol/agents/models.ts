@@ -61,6 +61,8 @@ export type ModelRequest = {
   readonly toolChoice?: ToolChoice;
   readonly format?: ResponseFormat;
   readonly settings?: ModelSettings;
+  /** Fields of OpenAI's protocol as the client wrote them, for providers that speak it. */
+  readonly extra?: Readonly<Record<string, unknown>>;
   /** Who asks and for what: goes to the call log, never to the provider. */
   readonly origin?: CallOrigin;
   /** Whoever asks tries again by themselves. */

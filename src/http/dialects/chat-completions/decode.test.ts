@@ -175,3 +175,13 @@ test("as many tools as a body holds are read in one pass", () => {
   const choice = { type: "allowed_tools", allowed_tools: { mode: "auto", tools } };
   assert.equal(decode({ tools, tool_choice: choice }).tools?.length, tools.length);
 });
+
+test("what is not known is kept for the provider; what could not be told in the answer is refused", () => {
+  const decode = (more: object) =>
+    decodeChatRequest({ model: "m", messages: [{ role: "user", content: "hi" }], ...more });
+  const extra = { min_p: 0.1, user: "u", chat_template_kwargs: {} };
+  assert.deepEqual(decode({ ...extra, verbosity: null, logprobs: false, modalities: ["text"], n: 1 }).extra, extra);
+  assert.equal(decode({ temperature: 1 }).extra, undefined);
+  for (const more of [{ logprobs: true }, { top_logprobs: 2 }, { modalities: ["text", "audio"] }, { audio: {} }])
+    assert.throws(() => decode(more), { code: "invalid_input" });
+});

@@ -33,7 +33,32 @@ export function decodeChatRequest(body: unknown): ChatRequest {
     format: decodeFormat(optionalFields(body, "response_format")),
     settings: decodeSettings(body),
     ...decodeMetadata(body),
+    ...decodeOthers(body),
   };
+}
+
+/** What is read here, or means nothing to anybody but us. */
+const known = new Set([
+  ...["model", "messages", "stream", "stream_options", "n", "tools", "tool_choice", "parallel_tool_calls"],
+  ...["functions", "function_call", "response_format", "temperature", "top_p", "top_k", "max_tokens", "stop", "seed"],
+  ...["max_completion_tokens", "frequency_penalty", "presence_penalty", "reasoning_effort", "session_id", "metadata"],
+]);
+
+/** What would bring an answer that this dialect can't tell. */
+const untold: Readonly<Record<string, (value: unknown) => boolean>> = {
+  logprobs: (value) => value === true,
+  top_logprobs: (value) => typeof value === "number" && value > 0,
+  modalities: (value) => !(Array.isArray(value) && value.every((each) => each === "text")),
+  audio: () => true,
+};
+
+/** The fields that nobody here knows: they are the provider's business, such as `min_p` or `chat_template_kwargs`. */
+function decodeOthers(body: JsonFields): Pick<ChatRequest, "extra"> {
+  const others = Object.entries(body).filter(([name, value]) => !known.has(name) && value != null);
+  for (const [name, value] of others)
+    if (untold[name]?.(value)) refuse(name, "is not supported: its answer can't be passed on");
+  const extra = others.filter(([name]) => untold[name] === undefined);
+  return extra.length > 0 ? { extra: Object.fromEntries(extra) } : {};
 }
 
 function decodeMetadata(body: JsonFields): Pick<ChatRequest, "sessionId" | "onLimit"> {

@@ -203,3 +203,9 @@ test("an unknown name is told the known ones", async () => {
   assert.equal(error["code"], "model_not_found");
   assert.match(String(error["message"]), /"gpt-9".*chain/);
 });
+
+test("what nobody reads is named in a header", async () => {
+  const answer = await ask("hello", { min_p: 0.1, user: "u", temperature: 1 });
+  await bodyText(answer);
+  assert.equal(answer.headers["x-colloquy-left-out"], "min_p, user");
+});
