@@ -166,6 +166,11 @@ const server = createServer((request, response) => {
     sendJson(response, 200, { object: "list", data: [] });
     return;
   }
+  // It is no Ollama.
+  if (request.url === "/api/show") {
+    sendJson(response, 404, {});
+    return;
+  }
   arrivals.push(performance.timeOrigin + performance.now());
   if (arrivals.length > 10_000) arrivals = arrivals.slice(-1000);
   stats.requests++;

@@ -98,7 +98,9 @@ test("each connection is looked up anew, and goes to the address that was checke
   // Names change their minds: here 127.0.0.1 is what the name may be.
   const names = { "models.test": ["127.0.0.1", "127.0.0.2"] };
   const modelHosts = [`127.0.0.1:${served.port}`];
-  const { ask } = modelsOf(context, at(`http://models.test:${served.port}/v1`), { names, modelHosts });
+  // Nobody asks how much it holds, which would be a look of its own.
+  const config = { ...at(`http://models.test:${served.port}/v1`), contextTokens: 8192 };
+  const { ask } = modelsOf(context, config, { names, modelHosts });
   const [first, second] = await Promise.all([ask(), ask()]);
   assert.deepEqual([first.text, second.error?.kind], ["ok", "unreachable"]);
 });
