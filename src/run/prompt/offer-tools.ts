@@ -1,4 +1,5 @@
 import type { AgentDefinition } from "../../protocol/agents/agents.ts";
+import { matchesGlob } from "../../protocol/base/glob.ts";
 import type { ToolSchema } from "../../protocol/agents/models.ts";
 import type { Tool } from "../../protocol/agents/tools.ts";
 import { toolSchemas } from "../../tools/core/registry.ts";
@@ -11,13 +12,13 @@ const maxOfWindow = 0.4;
 const offeredOfWindow = 0.2;
 
 /**
- * Tokens of the tools that an agent has by a pattern (`*`) only: the rest is searched for when it is needed, so that a hello
- * does not cost what the whole workshop weighs.
+ * Tokens of the tools that an agent has only because it may have all (`*`): the rest is searched for when it is needed, so that
+ * a hello does not cost what the whole workshop weighs.
  */
-const patternTokens = 900;
-const patternOfWindow = 0.03;
+const ofAllTokens = 900;
+const ofAllOfWindow = 0.03;
 
-/** Which tool is offered before which: 0 always, 1 was used, 2 is named by the agent, 3 is one of its pattern. */
+/** Which tool is offered before which: 0 always, 1 was used, 2 is what the agent asks for, 3 is there since it may have all. */
 export type OfferRank = 0 | 1 | 2 | 3;
 
 export type PromptRoom = {
@@ -34,21 +35,21 @@ export function chooseOffered(
 ): { readonly offered: ReadonlySet<ToolSchema>; readonly isTight: boolean } {
   const isTight = schemaTokens(all) > window * maxOfWindow;
   let room = isTight ? window * offeredOfWindow : Infinity;
-  let ofPattern = isDemo ? Infinity : Math.min(patternTokens, window * patternOfWindow);
+  let ofAll = isDemo ? Infinity : Math.min(ofAllTokens, window * ofAllOfWindow);
   const ranked = all
     .map((tool) => ({ tool, rank: rank(tool), tokens: schemaTokens([tool]) }))
     .toSorted((one, other) => one.rank - other.rank || (one.rank === 3 ? one.tokens - other.tokens : 0));
   const offered = new Set<ToolSchema>();
   for (const { tool, rank: kind, tokens } of ranked) {
     room -= tokens;
-    if (kind === 3) ofPattern -= tokens;
-    if (kind === 0 || (room >= 0 && (kind < 3 || ofPattern >= 0))) offered.add(tool);
+    if (kind === 3) ofAll -= tokens;
+    if (kind === 0 || (room >= 0 && (kind < 3 || ofAll >= 0))) offered.add(tool);
   }
   return { offered, isTight };
 }
 
 export function rankIn(agent: Pick<AgentDefinition, "tools">, { name }: Pick<ToolSchema, "name">): OfferRank {
-  return agent.tools.includes(name) ? 2 : 3;
+  return agent.tools.some((pattern) => pattern !== "*" && matchesGlob(pattern, name)) ? 2 : 3;
 }
 
 /** About how many tokens of a prompt an agent fills before a word is said: what it is told, and its tools. */

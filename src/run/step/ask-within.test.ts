@@ -140,27 +140,33 @@ eachRunDatabase(({ start, database }) => {
       assert.equal(attempts.size, asked.length, "each attempt at a step has a number of its own");
     });
 
-  test("an agent with a pattern is offered small tools; the rest it finds, and has from then on", async () => {
+  test("an agent with all tools is offered small ones; the rest it finds, and has from then on", async () => {
     const tool = (name: string, description: string) =>
       defineTool({ name, description, input: z.object({}), effect: "read", execute: () => `${name} was used` });
     const tools = [
       tool("x_big", "Is described at length. ".repeat(400)),
-      tool("named", "Is described at length. ".repeat(400)),
+      tool("named_one", "Is described at length. ".repeat(400)),
       ...["x_a", "x_b"].map((name) => tool(name, "Small.")),
     ];
     const { service } = await work({
       tools,
-      agent: { strategy: "tools", tools: ["x_*", "named"] },
+      agent: { strategy: "tools", tools: ["*", "named_*"] },
       script: (_, count) =>
         [[{ call: "search_tools", arguments: { query: "x_big" } }], [{ call: "x_big", arguments: {} }], "done", "done"][
           count
         ]!,
     });
-    const namesOf = ({ tools: offered = [] }: ModelRequest) => offered.map(({ name }) => name).toSorted();
+    const namesOf = ({ tools: offered = [] }: ModelRequest) =>
+      offered.map(({ name }) => name).filter((name) => /^(x|named|search)_/.test(name));
     const [first, second] = service.model.requests.map(namesOf);
-    assert.deepEqual(first, ["named", "search_tools", "x_a", "x_b"]);
-    assert.deepEqual(second, ["named", "x_a", "x_b", "x_big"]);
-    assert.match(service.model.requests[0]!.tools!.at(-1)!.description, /They are: x_big\./);
+    assert.deepEqual(first!.toSorted(), ["named_one", "search_tools", "x_a", "x_b"]);
+    assert.deepEqual(second!.filter((name) => name !== "search_tools").toSorted(), [
+      "named_one",
+      "x_a",
+      "x_b",
+      "x_big",
+    ]);
+    assert.match(service.model.requests[0]!.tools!.at(-1)!.description, /They are: .*x_big/);
     assert.match(JSON.stringify(service.model.requests[2]!.messages), /x_big was used/);
   });
 
