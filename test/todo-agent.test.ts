@@ -26,7 +26,7 @@ const model = createServer((request, response) => {
   let text = "";
   request.on("data", (data: Buffer) => (text += data.toString()));
   request.on("end", () => {
-    if (text === "") return void response.writeHead(404).end();
+    if (!request.url!.endsWith("/chat/completions")) return void response.writeHead(404).end();
     const body = JSON.parse(text) as ChatBody;
     asked.push(body);
     const last = body.messages.at(-1)!;

@@ -47,11 +47,10 @@ export async function askContextSize(
     const reply = await askJson(new URL(path, root), { timeoutMs, headers, dispatcher });
     return "status" in reply && reply.status === 200 ? reply.body : undefined;
   };
-  const [props, studio, list, ollama] = await Promise.all([
+  const [props, studio, list] = await Promise.all([
     get("props"),
     get(`api/v0/models/${model.split("/").map(encodeURIComponent).join("/")}`),
     get("v1/models"),
-    askOllamaContextSize(new URL("api/show", root), { model, headers, dispatcher, usual }),
   ]);
   const listed = fieldOf(list, "data");
   const entry = Array.isArray(listed) ? listed.find((one) => fieldOf(one, "id") === model) : undefined;
@@ -63,6 +62,7 @@ export async function askContextSize(
   // Not loaded yet: how much of it will be is known when it is.
   const most = sizeIn(fieldOf(studio, "max_context_length"));
   if (most !== undefined) return { tokens: Math.min(most, usual), isSettled: false };
+  const ollama = await askOllamaContextSize(new URL("api/show", root), { model, headers, dispatcher, usual });
   // By OpenAI's protocol Ollama can't be told how much to hold, so what it holds may become less or more.
   return ollama && { ...ollama, isSettled: false };
 }

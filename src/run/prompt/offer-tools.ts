@@ -24,18 +24,18 @@ export type OfferRank = 0 | 1 | 2 | 3;
 export type PromptRoom = {
   /** Tokens of prompt and answer together. */
   readonly window: number;
-  /** It costs nothing, and understands no search. */
-  readonly isDemo?: boolean | undefined;
+  /** All are offered for which there is room, whatever a hello costs then. */
+  readonly isGenerous?: boolean | undefined;
 };
 
 /** The tools that are offered in a prompt of this size. `isTight`: for more there is no room. */
 export function chooseOffered(
   all: readonly ToolSchema[],
-  { rank, window, isDemo = false }: PromptRoom & { readonly rank: (tool: ToolSchema) => OfferRank },
+  { rank, window, isGenerous = false }: PromptRoom & { readonly rank: (tool: ToolSchema) => OfferRank },
 ): { readonly offered: ReadonlySet<ToolSchema>; readonly isTight: boolean } {
   const isTight = schemaTokens(all) > window * maxOfWindow;
   let room = isTight ? window * offeredOfWindow : Infinity;
-  let ofAll = isDemo ? Infinity : Math.min(ofAllTokens, window * ofAllOfWindow);
+  let ofAll = isGenerous ? Infinity : Math.min(ofAllTokens, window * ofAllOfWindow);
   const ranked = all
     .map((tool) => ({ tool, rank: rank(tool), tokens: schemaTokens([tool]) }))
     .toSorted((one, other) => one.rank - other.rank || (one.rank === 3 ? one.tokens - other.tokens : 0));

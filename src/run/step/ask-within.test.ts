@@ -66,8 +66,8 @@ eachRunDatabase(({ start, database }) => {
           assert.ok(seen.includes(`entry ${n} begins`) && seen.includes(`entry ${n} ends`), `entry ${n}`);
         const notices = await noticesOf(service, started.threadId);
         const shortened = notices.filter((code) => code === "prompt_shortened").length;
-        // Of ReAct and JSON actions all four fit into the largest: of those before the last they tell little anyway.
-        const isWhole = ["react", "json-actions"].includes(strategy) && contextTokens === 8192;
+        // Of JSON actions all four fit into the largest: of those before the last it tells little anyway.
+        const isWhole = strategy === "json-actions" && contextTokens === 8192;
         assert.equal(shortened, isWhole ? 0 : 1);
       });
     for (const [language, content] of Object.entries(long))

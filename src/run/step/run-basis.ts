@@ -1,10 +1,8 @@
-import type { AgentDefinition } from "../../protocol/agents/agents.ts";
 import { defaultStrategySettings } from "../../protocol/agents/strategies.ts";
-import { ColloquyError } from "../../protocol/base/errors.ts";
 import { type Item, textOf } from "../../protocol/threads/items.ts";
 import type { RunBasis } from "../contract/turn.ts";
-import { windowOf } from "../log/estimate-tokens.ts";
-import { chooseOffered, rankIn } from "../prompt/offer-tools.ts";
+import { windowIn } from "../log/estimate-tokens.ts";
+import { chooseOffered, type PromptRoom, rankIn } from "../prompt/offer-tools.ts";
 import type { RunWork } from "./work.ts";
 import type { ToolSchema } from "../../protocol/agents/models.ts";
 import { toolSchemas } from "../../tools/core/registry.ts";
@@ -29,23 +27,16 @@ function basisOf(work: RunWork): RunBasis {
   return {
     agent,
     limits,
-    tools: [...offeredTools(work, roomOf(work, agent)).tools, ...(options.clientTools ?? [])],
+    // A strategy that lists them in words of its own has no second look: all are told for which there is room.
+    tools: [
+      ...offeredTools(work, { window: windowIn(work.runtime.models, agent), isGenerous: true }).tools,
+      ...(options.clientTools ?? []),
+    ],
     team,
     prompts,
     settings: strategies,
     input: inputOf(work.items),
   };
-}
-
-/** Returns the agent's room for a prompt. A missing model, or one without a key, is reported later by a step. */
-function roomOf({ runtime: { models } }: RunWork, agent: AgentDefinition): Parameters<typeof offeredTools>[1] {
-  try {
-    const model = models.get(agent.model);
-    return { window: windowOf(model, agent), isDemo: model.demo };
-  } catch (error) {
-    if (error instanceof ColloquyError) return { window: Infinity };
-    throw error;
-  }
 }
 
 function inputOf(items: readonly Item[]): string {
@@ -68,7 +59,7 @@ export type OfferedTools = {
  */
 export function offeredTools(
   work: Pick<RunWork, "taken" | "runtime" | "items" | "branch">,
-  { window, isDemo = false }: { readonly window: number; readonly isDemo?: boolean | undefined },
+  room: PromptRoom,
 ): OfferedTools {
   const { runtime } = work;
   const { definition } = work.taken;
@@ -78,7 +69,7 @@ export function offeredTools(
   // Tools that are not in the registry are the run's own, such as delegation, and can't be searched for.
   const isFixed = ({ name }: ToolSchema) => runtime.tools.get(name) === undefined;
   const rank = (tool: ToolSchema) => (isFixed(tool) ? 0 : wanted.has(tool.name) ? 1 : rankIn(definition.agent, tool));
-  const { offered, isTight } = chooseOffered(all, { rank, window, isDemo });
+  const { offered, isTight } = chooseOffered(all, { ...room, rank });
   const left = all.filter((tool) => !offered.has(tool));
   const sought = [...new Set([...left.map(({ name }) => name), ...(definition.deferred ?? [])])];
   const tools = all.filter((tool) => offered.has(tool));

@@ -116,7 +116,8 @@ function fittingSettings(settings: ModelSettings, left: number): ModelSettings {
 
 function offeredIn(work: RunWork, { model, window }: { model: Model; window: number }, options: StepOptions) {
   if (options.withoutTools) return { offered: [], deferred: [] };
-  const { tools, deferred } = offeredTools(work, { window, isDemo: model.demo });
+  const { tools, deferred } = // The demo model costs nothing, and understands no search.
+    offeredTools(work, { window, isGenerous: model.demo });
   return { offered: [...tools, ...(work.taken.definition.options.clientTools ?? [])], deferred };
 }
 
