@@ -49,8 +49,8 @@ function ask(url: string, { method, path, headers, body }: FuzzedRequest): Promi
 
 /** What no answer may be, or hold. */
 function faultOf({ status, text }: Answer, secrets: readonly string[]): string | undefined {
-  // A 503 says why; 502 and 504 are of a provider or server that somebody named.
-  if (status >= 500 && ![502, 503, 504].includes(status)) return `it answered ${status}`;
+  // 501 and 503 say why; 502 and 504 are of a provider or server that somebody named.
+  if (status >= 500 && ![501, 502, 503, 504].includes(status)) return `it answered ${status}`;
   if (status < 400) return undefined;
   if (status >= 500 && !/"message":"[^"]{10}/.test(text)) return `its ${status} has no reason`;
   if (/\n\s+at |node:internal|node_modules|\.ts:\d+/.test(text)) return "it shows a stack";

@@ -88,6 +88,7 @@ test("a page may name who answers: in the body, in assistant-ui's run config, or
   assert.equal(await ask({}, "?agent=coder"), "coder");
   assert.equal(await ask({ agent: "nobody" }), 404);
   assert.equal(await ask({ agent: 7 }), 422);
+  assert.equal(await ask({}, "?agent=coder&agent=orchestrator"), 422);
 });
 
 test("the last message of the user counts, and of it the first text", async () => {

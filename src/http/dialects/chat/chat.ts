@@ -4,7 +4,7 @@ import type { RunStart } from "../../../run/runs.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { idempotencyOf, sessionNameOf, parentRunOf } from "../../requests/run-headers.ts";
 import { awaitAnswer, streamRun } from "./answer-run.ts";
-import { type ChatBody, decodeChat } from "./decode.ts";
+import { agentIn, type ChatBody, decodeChat } from "./decode.ts";
 import { uiMessageStream } from "./ui-chunks.ts";
 
 /** Who answers at `/chat` if nobody is named. */
@@ -41,7 +41,7 @@ export const chat = endpoint({
   async handle(call) {
     const body = decodeChat(call.body, call.request.headers.accept);
     if (body.streams) call.streams.admit(call.reply, call.caller.userId);
-    const started = await start(call, { agent: call.query.agent ?? usualAgent, ...body });
+    const started = await start(call, { agent: agentIn(call.query) ?? usualAgent, ...body });
     call.reply.header("x-colloquy-run", started.runId).header("x-colloquy-thread", started.threadId);
     return body.streams ? streamRun(call, started) : await awaitAnswer(call, started);
   },

@@ -63,9 +63,14 @@ export function decodeChat(body: unknown, accept: string | undefined): ChatBody 
 function agentOf(body: ChatFields): Pick<ChatBody, "agent"> {
   const config = isFields(body["runConfig"]) ? body["runConfig"] : {};
   const custom = isFields(config["custom"]) ? config["custom"] : {};
-  const agent = body["agent"] ?? custom["agent"] ?? undefined;
-  if (agent === undefined) return {};
-  return typeof agent === "string" ? { agent } : refuse("agent", "must be an agent's id");
+  const agent = agentIn({ agent: body["agent"] ?? custom["agent"] });
+  return agent === undefined ? {} : { agent };
+}
+
+/** Of the address, too, which may name it twice. */
+export function agentIn({ agent }: { readonly agent?: unknown }): string | undefined {
+  if (agent === undefined || agent === null) return undefined;
+  return typeof agent === "string" ? agent : refuse("agent", "must be an agent's id");
 }
 
 /** assistant-ui calls conversations that only the page knows `__DEFAULT_ID__` and the like. */
