@@ -52,7 +52,7 @@ function faultOf({ status, text }: Answer, secrets: readonly string[]): string |
   // 501 and 503 say why; 502 and 504 are of a provider or server that somebody named.
   if (status >= 500 && ![501, 502, 503, 504].includes(status)) return `it answered ${status}`;
   if (status < 400) return undefined;
-  if (status >= 500 && !/"message":"[^"]{10}/.test(text)) return `its ${status} has no reason`;
+  if (status >= 500 && !/"(?:message|error)":"[^"]{10}/.test(text)) return `its ${status} has no reason`;
   if (/\n\s+at |node:internal|node_modules|\.ts:\d+/.test(text)) return "it shows a stack";
   if (/\b(insert into|violates|syntax error at|select \w+.* from) /i.test(text)) return "it shows SQL";
   const secret = secrets.find((one) => text.includes(one));

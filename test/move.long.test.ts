@@ -35,7 +35,7 @@ function exampleOf(page: string, language: string): string {
 
 /** One line of a shell example, as a user of this checkout would type it. */
 function colloquy(line: string, { cwd, data, url }: { cwd: string; data: string; url?: string }) {
-  const [, variable, rest] = /^(DATABASE_URL=\S+ )?colloquy (.*)$/.exec(line)!;
+  const [, variable, rest] = /^(DATABASE_URL=\S+ )?\.\/colloquy (.*)$/.exec(line)!;
   const env = { PATH: process.env["PATH"], COLLOQUY_DATA: data, ...(variable && { DATABASE_URL: url }) };
   const cli = join(root, "src", "cli.ts");
   return run(process.execPath, ["--disable-warning=ExperimentalWarning", cli, ...rest!.split(" ")], { cwd, env });

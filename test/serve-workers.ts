@@ -44,7 +44,7 @@ export async function serveWorkers({ count, env = {}, hangs = false, after }: Op
   after(() => postgres.stop());
   let asked = 0;
   const model = createServer((incoming, response) => {
-    if (incoming.method !== "POST") return void response.writeHead(404).end();
+    if (!incoming.url!.endsWith("/chat/completions")) return void response.writeHead(404).end();
     asked += 1;
     const isEndless = hangs && asked === 1;
     incoming.resume().on("end", () => answer(response, isEndless));

@@ -30,7 +30,9 @@ function urlOf(text: string): string | undefined {
   if (!isUrl && url.port === "" && !/:80(?:$|\/)/.test(place)) url.port = usualPort;
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
   if (url.hostname === "[::]") url.hostname = "[::1]";
-  return url.href.replace(/\/+$/, "").replace(/\/v1$/, "");
+  let { href } = url;
+  while (href.endsWith("/")) href = href.slice(0, -1);
+  return href.replace(/\/v1$/, "");
 }
 
 /** The models of Ollama's that name no address are there. */
