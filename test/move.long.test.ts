@@ -137,12 +137,12 @@ test("the commands of doctor.md and of an export beside a running server say wha
   });
   const server = await startColloquy(config, { log: silentLog });
   try {
-    await assert.rejects(colloquy("colloquy export out", place), /in use by process \d+.*Stop it first/);
-    assert.match((await colloquy("colloquy doctor", place)).stdout, /ok.*a result stands after its call/);
+    await assert.rejects(colloquy("./colloquy export out", place), /in use by process \d+.*Stop it first/);
+    assert.match((await colloquy("./colloquy doctor", place)).stdout, /ok.*a result stands after its call/);
     await server.database.query(
       "insert into threads (id, user_id, next_seq) select gen_random_uuid(), id, 9 from users",
     );
-    await assert.rejects(colloquy("colloquy doctor", place), { code: 1, stdout: /error.*numbered without a gap/ });
+    await assert.rejects(colloquy("./colloquy doctor", place), { code: 1, stdout: /error.*numbered without a gap/ });
   } finally {
     await server.stop();
   }

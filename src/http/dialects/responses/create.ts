@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { AgentDefinition } from "../../../protocol/agents/agents.ts";
 import { InvalidInput, messageOf } from "../../../protocol/base/errors.ts";
 import type { RunStart, StartInput } from "../../../run/runs.ts";
@@ -74,17 +75,12 @@ async function withFiles(
 ): Promise<AnswerRequest> {
   const ids: string[] = [];
   for (const { name, bytes } of files)
-    ids.push((await services.uploads.receive(caller, { name, bytes: once(bytes) })).id);
+    ids.push((await services.uploads.receive(caller, { name, bytes: Readable.from([bytes]) })).id);
   const idOf = (id: string) => (id.startsWith("sent:") ? ids[Number(id.slice(5))]! : id);
   const messages = request.messages.map((message) =>
     message.role === "user" && message.fileIds ? { ...message, fileIds: message.fileIds.map(idOf) } : message,
   );
   return { ...request, messages };
-}
-
-// oxlint-disable-next-line require-await -- what takes files takes them as they come
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
 
 async function begin(
