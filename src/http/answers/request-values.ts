@@ -12,7 +12,17 @@ export function refuse(param: string, fault: string): never {
   throw new InvalidInput(`${param}: ${fault}`, { param });
 }
 
-/** Absent and null mean the same to clients of this dialect. */
+export function bodyFields(body: unknown): JsonFields {
+  if (!isFields(body)) refuse("body", "must be a JSON object");
+  return body;
+}
+
+/** Which model or agent is asked. */
+export function modelIn(body: JsonFields): string {
+  return optionalString(body, "model") || refuse("model", "is required");
+}
+
+/** Absent and null mean the same to clients. */
 export function optionalString(fields: JsonFields, name: string, within = ""): string | undefined {
   const value = fields[name] ?? undefined;
   if (value !== undefined && typeof value !== "string") refuse(within + name, "must be a string");
@@ -28,6 +38,18 @@ export function optionalBoolean(fields: JsonFields, name: string, within = ""): 
 export function optionalFields(fields: JsonFields, name: string, within = ""): JsonFields | undefined {
   const value = fields[name] ?? undefined;
   if (value !== undefined && !isFields(value)) refuse(within + name, "must be an object");
+  return value;
+}
+
+export function optionalStrings(
+  fields: JsonFields,
+  name: string,
+  within = "",
+  fault = "must be a list of strings",
+): readonly string[] | undefined {
+  const value = fields[name] ?? undefined;
+  if (value !== undefined && !(Array.isArray(value) && value.every((each) => typeof each === "string")))
+    refuse(within + name, fault);
   return value;
 }
 

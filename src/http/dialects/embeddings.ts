@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { embedTexts, textsOf } from "../answers/embed-texts.ts";
-import { isFields, optionalNumber, optionalString, refuse } from "../answers/request-values.ts";
+import { bodyFields, modelIn, optionalNumber, optionalString, refuse } from "../answers/request-values.ts";
 import { endpoint } from "../server/endpoint.ts";
 
 /** For the document only: the body is read by hand, so that what is wrong is told in the words of the parameter. */
@@ -36,10 +36,8 @@ export const createEmbeddings = endpoint({
     }),
   },
   async handle(call) {
-    const body: unknown = call.body;
-    if (!isFields(body)) refuse("body", "must be a JSON object");
-    const model = optionalString(body, "model");
-    if (!model) refuse("model", "is required");
+    const body = bodyFields(call.body);
+    const model = modelIn(body);
     const texts = textsOf(body["input"]);
     if (texts.length === 0) refuse("input", "must be a text or a list of texts");
     const format = optionalString(body, "encoding_format") ?? "float";

@@ -109,6 +109,15 @@ test("allowed_tools leaves only those", () => {
   assert.equal(request.toolChoice, "required");
 });
 
+test("where no tool is allowed there is none to choose", () => {
+  const request = decode({
+    tools: [{ type: "function", function: { name: "f" } }],
+    tool_choice: { type: "allowed_tools", allowed_tools: { mode: "required", tools: [] } },
+  });
+  assert.equal(request.tools, undefined);
+  assert.equal(request.toolChoice, undefined);
+});
+
 const faults: [string, object, string, RegExp][] = [
   ["no model", { model: undefined }, "model", /required/],
   ["no messages", { messages: [] }, "messages", /at least one/],

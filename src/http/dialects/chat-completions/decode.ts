@@ -1,9 +1,21 @@
-import type { ModelSettings, ResponseFormat, ToolSchema } from "../../../protocol/agents/models.ts";
+import type { ModelSettings } from "../../../protocol/agents/models.ts";
 import type { AnswerRequest } from "../../answers/answer-request.ts";
 import { decodeFunctionTools } from "../../answers/function-tools.ts";
 import {
-  type JsonFields,
+  allowedTools,
+  type ChosenTools,
+  forcedTool,
+  formatIn,
+  includesUsage,
+  onLimitIn,
+  samplingIn,
+  stopsIn,
+} from "../../answers/request-settings.ts";
+import {
+  bodyFields,
   isFields,
+  type JsonFields,
+  modelIn,
   optionalBoolean,
   optionalFields,
   optionalNumber,
@@ -16,21 +28,19 @@ import { decodeMessages } from "./decode-messages.ts";
 export type ChatRequest = AnswerRequest & { readonly includeUsage: boolean };
 
 /** Reads a body; throws InvalidInput with the parameter at fault. Fields it doesn't know are ignored. */
-export function decodeChatRequest(body: unknown): ChatRequest {
-  if (!isFields(body)) refuse("body", "must be a JSON object");
-  const model = optionalString(body, "model");
-  if (!model) refuse("model", "is required");
+export function decodeChatRequest(sent: unknown): ChatRequest {
+  const body = bodyFields(sent);
+  const model = modelIn(body);
   const answers = optionalNumber(body, "n");
   if (answers !== undefined && answers !== 1) refuse("n", "only one answer per request (n = 1) is supported");
   if (body["functions"] != null) refuse("functions", "is not supported: use tools");
-  const streamOptions = optionalFields(body, "stream_options");
   return {
     model,
     messages: decodeMessages(body["messages"]),
     stream: optionalBoolean(body, "stream") ?? false,
-    includeUsage: (streamOptions && optionalBoolean(streamOptions, "include_usage", "stream_options.")) ?? false,
+    includeUsage: includesUsage(body),
     ...decodeTools(body),
-    format: decodeFormat(optionalFields(body, "response_format")),
+    format: formatIn(optionalFields(body, "response_format"), "response_format", "json_schema"),
     settings: decodeSettings(body),
     ...decodeMetadata(body),
     ...decodeOthers(body),
@@ -63,82 +73,40 @@ function decodeOthers(body: JsonFields): Pick<ChatRequest, "extra"> {
 
 function decodeMetadata(body: JsonFields): Pick<ChatRequest, "sessionId" | "onLimit"> {
   const metadata = optionalFields(body, "metadata") ?? {};
-  const onLimit = optionalString(metadata, "on_limit", "metadata.");
-  if (onLimit !== undefined && onLimit !== "pause" && onLimit !== "stop")
-    refuse("metadata.on_limit", "must be pause or stop");
   return {
     sessionId: optionalString(body, "session_id") ?? optionalString(metadata, "session_id", "metadata."),
-    onLimit,
+    onLimit: onLimitIn(metadata),
   };
 }
 
 function decodeSettings(body: JsonFields): ModelSettings {
-  const { stop } = body;
-  const stops = typeof stop === "string" ? [stop] : (stop ?? undefined);
-  if (stops !== undefined && !isStrings(stops)) refuse("stop", "must be a string or a list of strings");
   return {
-    temperature: optionalNumber(body, "temperature", { from: 0, to: 2 }),
-    topP: optionalNumber(body, "top_p", { from: 0, to: 1 }),
+    ...samplingIn(body),
     topK: optionalNumber(body, "top_k", { from: 1, whole: true }),
     maxTokens:
       optionalNumber(body, "max_completion_tokens", { from: 1, whole: true }) ??
       optionalNumber(body, "max_tokens", { from: 1, whole: true }),
-    stop: stops,
+    stop: stopsIn(body),
     seed: optionalNumber(body, "seed", { whole: true }),
-    frequencyPenalty: optionalNumber(body, "frequency_penalty", { from: -2, to: 2 }),
-    presencePenalty: optionalNumber(body, "presence_penalty", { from: -2, to: 2 }),
     reasoningEffort: optionalString(body, "reasoning_effort"),
     parallelCalls: optionalBoolean(body, "parallel_tool_calls"),
   };
 }
 
-function isStrings(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((entry) => typeof entry === "string");
-}
-
-function decodeFormat(format: JsonFields | undefined): ResponseFormat | undefined {
-  switch (format?.["type"]) {
-    case undefined:
-    case "text":
-      return undefined;
-    case "json_object":
-      return { type: "json" };
-    case "json_schema": {
-      const described = format?.["json_schema"];
-      if (!isFields(described) || typeof described["name"] !== "string" || !isFields(described["schema"]))
-        refuse("response_format.json_schema", "must be {name, schema, strict?}");
-      const strict = optionalBoolean(described, "strict", "response_format.json_schema.");
-      return { type: "json-schema", name: described["name"], schema: described["schema"], strict };
-    }
-    default:
-      refuse("response_format.type", "must be text, json_object or json_schema");
-  }
-}
-
-function decodeTools(body: JsonFields): Pick<ChatRequest, "tools" | "toolChoice"> {
+function decodeTools(body: JsonFields): ChosenTools {
   const tools = decodeFunctionTools(body["tools"] ?? []);
   if (tools.length === 0) return {};
-  return applyChoice(tools, body["tool_choice"] ?? undefined);
-}
-
-function applyChoice(tools: readonly ToolSchema[], choice: unknown): Pick<ChatRequest, "tools" | "toolChoice"> {
+  const choice = body["tool_choice"] ?? undefined;
   if (choice === undefined) return { tools };
   if (choice === "auto" || choice === "none" || choice === "required") return { tools, toolChoice: choice };
   if (!isFields(choice)) refuse("tool_choice", "must be auto, none, required, or name a function");
-  if (choice["type"] === "allowed_tools") return allowedTools(tools, choice["allowed_tools"]);
-  const name = isFields(choice["function"]) ? choice["function"]["name"] : undefined;
-  if (typeof name !== "string" || !tools.some((tool) => tool.name === name))
-    refuse("tool_choice.function.name", "must be the name of one of the tools");
-  return { tools, toolChoice: { name } };
+  if (choice["type"] !== "allowed_tools") return forcedTool(tools, functionName(choice), "tool_choice.function.name");
+  const { tools: list, mode } = optionalFields(choice, "allowed_tools", "tool_choice.") ?? {};
+  const names = Array.isArray(list) && list.map(functionName);
+  return allowedTools(tools, { names, mode, at: "tool_choice.allowed_tools" });
 }
 
-function allowedTools(tools: readonly ToolSchema[], allowed: unknown): Pick<ChatRequest, "tools" | "toolChoice"> {
-  const list = isFields(allowed) ? allowed["tools"] : undefined;
-  const mode = isFields(allowed) ? allowed["mode"] : undefined;
-  if (!Array.isArray(list) || (mode !== "auto" && mode !== "required"))
-    refuse("tool_choice.allowed_tools", `must be {"mode": "auto" | "required", "tools": […]}`);
-  const names = new Set(
-    list.map((entry: unknown) => isFields(entry) && isFields(entry["function"]) && entry["function"]["name"]),
-  );
-  return { tools: tools.filter((tool) => names.has(tool.name)), toolChoice: mode };
+function functionName(named: unknown): unknown {
+  const described = isFields(named) ? named["function"] : undefined;
+  return isFields(described) ? described["name"] : undefined;
 }

@@ -1,11 +1,11 @@
 import type { AnswerRequest } from "../../answers/answer-request.ts";
+import { includesUsage, samplingIn, stopsIn } from "../../answers/request-settings.ts";
 import {
-  isFields,
+  bodyFields,
   type JsonFields,
+  modelIn,
   optionalBoolean,
-  optionalFields,
   optionalNumber,
-  optionalString,
   refuse,
 } from "../../answers/request-values.ts";
 
@@ -20,31 +20,26 @@ const unsupported: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 /** Reads a body; throws InvalidInput with the parameter at fault. */
-export function decodeCompletion(body: unknown): { readonly request: AnswerRequest; readonly includeUsage: boolean } {
-  if (!isFields(body)) refuse("body", "must be a JSON object");
-  const model = optionalString(body, "model");
-  if (!model) refuse("model", "is required");
+export function decodeCompletion(sent: unknown): { readonly request: AnswerRequest; readonly includeUsage: boolean } {
+  const body = bodyFields(sent);
+  const model = modelIn(body);
   for (const [name, meaningless] of Object.entries(unsupported)) {
     const value = body[name] ?? undefined;
     if (value !== undefined && !meaningless.includes(value)) refuse(name, "is not supported here");
   }
-  const options = optionalFields(body, "stream_options");
   return {
     request: {
       model,
       messages: [{ role: "user", content: promptOf(body) }],
       stream: optionalBoolean(body, "stream") ?? false,
       settings: {
-        temperature: optionalNumber(body, "temperature", { from: 0, to: 2 }),
-        topP: optionalNumber(body, "top_p", { from: 0, to: 1 }),
+        ...samplingIn(body),
         maxTokens: optionalNumber(body, "max_tokens", { from: 1, whole: true }),
         seed: optionalNumber(body, "seed", { whole: true }),
-        frequencyPenalty: optionalNumber(body, "frequency_penalty", { from: -2, to: 2 }),
-        presencePenalty: optionalNumber(body, "presence_penalty", { from: -2, to: 2 }),
-        stop: stopsOf(body),
+        stop: stopsIn(body),
       },
     },
-    includeUsage: (options && optionalBoolean(options, "include_usage", "stream_options.")) ?? false,
+    includeUsage: includesUsage(body),
   };
 }
 
@@ -54,12 +49,4 @@ function promptOf({ prompt }: JsonFields): string {
   if (texts.length !== 1) refuse("prompt", "must be one text: send a request for each");
   if (typeof text !== "string" || text === "") refuse("prompt", "must be a text; tokens are not supported");
   return text;
-}
-
-function stopsOf({ stop }: JsonFields): readonly string[] | undefined {
-  const stops: unknown = typeof stop === "string" ? [stop] : (stop ?? undefined);
-  if (stops === undefined) return undefined;
-  if (!Array.isArray(stops) || !stops.every((each) => typeof each === "string"))
-    refuse("stop", "must be a string or a list of strings");
-  return stops;
 }

@@ -2,12 +2,15 @@ import type { ModelSettings, ResponseFormat, ToolSchema } from "../../../protoco
 import { ColloquyError } from "../../../protocol/base/errors.ts";
 import type { AnswerRequest } from "../../answers/answer-request.ts";
 import {
+  bodyFields,
   isFields,
   type JsonFields,
+  modelIn,
   optionalBoolean,
   optionalFields,
   optionalNumber,
   optionalString,
+  optionalStrings,
   refuse,
 } from "../../answers/request-values.ts";
 import { blocksOf, textOf } from "./decode-blocks.ts";
@@ -28,10 +31,9 @@ export type MessagesRequest = AnswerRequest & {
 };
 
 /** Reads a body; throws InvalidInput with the parameter at fault. Fields it doesn't know are ignored. */
-export function decodeMessagesRequest(body: unknown): MessagesRequest {
-  if (!isFields(body)) refuse("body", "must be a JSON object");
-  const model = optionalString(body, "model");
-  if (!model) refuse("model", "is required");
+export function decodeMessagesRequest(sent: unknown): MessagesRequest {
+  const body = bodyFields(sent);
+  const model = modelIn(body);
   const thread = decodeThread(body);
   const maxTokens = optionalNumber(body, "max_tokens", { from: 1, whole: true });
   if (maxTokens === undefined) refuse("max_tokens", "is required");
@@ -107,9 +109,7 @@ function decodeThread(body: JsonFields): ThreadWish | undefined {
 }
 
 function decodeSettings(body: JsonFields): ModelSettings {
-  const stop = body["stop_sequences"] ?? undefined;
-  if (stop !== undefined && !(Array.isArray(stop) && stop.every((each) => typeof each === "string")))
-    refuse("stop_sequences", "must be a list of strings");
+  const stop = optionalStrings(body, "stop_sequences");
   return {
     temperature: optionalNumber(body, "temperature", { from: 0, to: 1 }),
     topP: optionalNumber(body, "top_p", { from: 0, to: 1 }),

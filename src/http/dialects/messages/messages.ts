@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { answer } from "../../answers/answer.ts";
-import { isFields, refuse } from "../../answers/request-values.ts";
+import { bodyFields } from "../../answers/request-values.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { eventStream } from "../../shapes/event-schema.ts";
 import { answerSchema, bodySchema, countBodySchema, streamedSchema } from "./schemas.ts";
@@ -42,7 +42,6 @@ export const countTokens = endpoint({
   decodesBody: true,
   answers: { 200: z.object({ input_tokens: z.int() }) },
   handle({ body }) {
-    if (!isFields(body)) refuse("body", "must be a JSON object");
-    return { input_tokens: tokensOfRequest(decodePrompt(body)) };
+    return { input_tokens: tokensOfRequest(decodePrompt(bodyFields(body))) };
   },
 });

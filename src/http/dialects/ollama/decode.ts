@@ -1,9 +1,12 @@
 import type { ModelSettings, ResponseFormat } from "../../../protocol/agents/models.ts";
 import type { AnswerMessage, AnswerRequest } from "../../answers/answer-request.ts";
 import { decodeFunctionTools } from "../../answers/function-tools.ts";
+import { samplingIn, stopsIn } from "../../answers/request-settings.ts";
 import {
+  bodyFields,
   isFields,
   type JsonFields,
+  modelIn,
   optionalBoolean,
   optionalFields,
   optionalNumber,
@@ -55,16 +58,9 @@ export function decodeGenerate(body: unknown): OllamaRequest {
   return { ...decodeShared(fields, content === ""), messages };
 }
 
-function bodyFields(body: unknown): JsonFields {
-  if (!isFields(body)) refuse("body", "must be a JSON object");
-  return body;
-}
-
 /** The model's name; older clients say `name`. */
 export function modelOf(fields: JsonFields): string {
-  const model = optionalString(fields, "model") || optionalString(fields, "name");
-  if (!model) refuse("model", "is required");
-  return model;
+  return optionalString(fields, "model") || optionalString(fields, "name") || modelIn(fields);
 }
 
 function decodeShared(fields: JsonFields, isEmpty: boolean): Omit<OllamaRequest, "messages"> {
@@ -102,34 +98,23 @@ const ofMachines =
   /^(num_ctx|num_batch|num_gpu|num_thread|num_keep|main_gpu|low_vram|f16_kv|logits_all|vocab_only|use_mmap|use_mlock|numa|embedding_only|draft_num_predict)$/;
 
 function decodeOptions(options: JsonFields): { settings: ModelSettings; untold: readonly string[] } {
-  const { stop } = options;
-  const stops = typeof stop === "string" ? [stop] : (stop ?? undefined);
-  if (stops !== undefined && !isStrings(stops)) refuse("options.stop", "must be a string or a list of strings");
-  const number = (name: string, range: Parameters<typeof optionalNumber>[2] = {}) =>
-    optionalNumber(options, name, range, "options.");
-  const topK = number("top_k", { whole: true });
-  const seed = number("seed", { whole: true });
-  const most = number("num_predict", { whole: true });
+  const whole = (name: string) => optionalNumber(options, name, { whole: true }, "options.");
+  const topK = whole("top_k");
+  const seed = whole("seed");
+  const most = whole("num_predict");
   const settings: ModelSettings = {
-    temperature: number("temperature", { from: 0, to: 2 }),
-    topP: number("top_p", { from: 0, to: 1 }),
+    ...samplingIn(options, "options."),
     // 0 and less mean: as many as there are, as long as it takes, any.
     topK: topK !== undefined && topK > 0 ? topK : undefined,
     maxTokens: most !== undefined && most > 0 ? most : undefined,
     seed: seed !== undefined && seed >= 0 ? seed : undefined,
-    stop: stops?.length ? stops : undefined,
-    frequencyPenalty: number("frequency_penalty", { from: -2, to: 2 }),
-    presencePenalty: number("presence_penalty", { from: -2, to: 2 }),
+    stop: stopsIn(options, "options."),
   };
   const told = /^(temperature|top_p|top_k|num_predict|seed|stop|frequency_penalty|presence_penalty)$/;
   const untold = Object.keys(options).filter(
     (name) => options[name] != null && !told.test(name) && !ofMachines.test(name),
   );
   return { settings, untold: untold.map((name) => `options.${name}`) };
-}
-
-function isStrings(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((entry) => typeof entry === "string");
 }
 
 /** How long nothing at all is, as a number of seconds or a duration such as `0s`. */

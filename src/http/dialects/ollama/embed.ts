@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { NotFound } from "../../../protocol/base/errors.ts";
 import { embedTexts, type EmbeddingRequest, type TextEmbeddings, textsOf } from "../../answers/embed-texts.ts";
-import { isFields, type JsonFields, optionalNumber, optionalString, refuse } from "../../answers/request-values.ts";
+import { bodyFields, optionalNumber, optionalString } from "../../answers/request-values.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { modelOf } from "./decode.ts";
 import { notServed } from "./served-models.ts";
@@ -28,7 +28,7 @@ export const ollamaEmbed = endpoint({
   },
   async handle(call) {
     const begun = performance.now();
-    const body = fieldsOf(call);
+    const body = bodyFields(call.body);
     const model = modelOf(body);
     const texts = body["input"] == null ? [] : textsOf(body["input"]);
     const dimensions = optionalNumber(body, "dimensions", { from: 1, whole: true });
@@ -52,17 +52,12 @@ export const ollamaEmbeddings = endpoint({
   decodesBody: true,
   answers: { 200: z.object({ embedding: z.array(z.number()) }) },
   async handle(call) {
-    const body = fieldsOf(call);
+    const body = bodyFields(call.body);
     const prompt = optionalString(body, "prompt") ?? "";
     const { vectors } = await embed(call, { model: modelOf(body), texts: prompt === "" ? [] : [prompt] });
     return { embedding: [...(vectors[0] ?? [])] };
   },
 });
-
-function fieldsOf({ body }: EndpointCall): JsonFields {
-  if (!isFields(body)) refuse("body", "must be a JSON object");
-  return body;
-}
 
 /** By the name that is asked for, or the one without its tag. */
 async function embed(call: EndpointCall, request: EmbeddingRequest): Promise<TextEmbeddings> {

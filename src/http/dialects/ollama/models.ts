@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isFields, refuse } from "../../answers/request-values.ts";
+import { bodyFields } from "../../answers/request-values.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { modelOf } from "./decode.ts";
 import { psSchema, showSchema, tagsSchema } from "./schemas.ts";
@@ -47,8 +47,7 @@ export const ollamaShow = endpoint({
   answers: { 200: showSchema },
   async handle(call: EndpointCall) {
     const { body, services, caller } = call;
-    if (!isFields(body)) refuse("body", "must be a JSON object");
-    const asked = modelOf(body);
+    const asked = modelOf(bodyFields(body));
     if ((await services.embeddingModels.list(caller)).includes(asked)) return described("embedding", ["embedding"], {});
     const name = servedName(asked, services);
     const agent = services.agents.has(name) && !services.models.has(name) ? services.agents.get(name) : undefined;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ColloquyError } from "../../../protocol/base/errors.ts";
-import { isFields, refuse } from "../../answers/request-values.ts";
+import { bodyFields } from "../../answers/request-values.ts";
 import { endpoint, type Endpoint } from "../../server/endpoint.ts";
 import { modelOf } from "./decode.ts";
 import { findServed } from "./served-models.ts";
@@ -42,8 +42,7 @@ export const ollamaPull = endpoint({
   decodesBody: true,
   answers: { 200: z.object({ status: z.literal("success") }) },
   async handle({ body, services, caller }) {
-    if (!isFields(body)) refuse("body", "must be a JSON object");
-    const asked = modelOf(body);
+    const asked = modelOf(bodyFields(body));
     const isHere =
       findServed(asked, services) !== undefined || (await services.embeddingModels.list(caller)).includes(asked);
     if (!isHere) throw notOurs("fetches no models");

@@ -1,4 +1,5 @@
 import type { ToolChoice, ToolSchema } from "../../../protocol/agents/models.ts";
+import { allowedTools, forcedTool } from "../../answers/request-settings.ts";
 import {
   isFields,
   type JsonFields,
@@ -94,23 +95,19 @@ function applyChoice(
   if (choice === "none") return tools.length > 0 ? { tools, toolChoice: choice } : {};
   if (choice === "required") return tools.length > 0 ? { tools, toolChoice: choice } : { forced: "required" };
   if (!isFields(choice)) refuse("tool_choice", "must be auto, none, required, or name a tool");
-  const { type, name, namespace } = choice;
-  if (type === "allowed_tools") return allowedTools(tools, choice);
+  const { type } = choice;
+  if (type === "allowed_tools") {
+    const { tools: list, mode = "auto" } = choice;
+    return allowedTools(tools, { names: Array.isArray(list) && list.map(nameIn), mode, at: "tool_choice" });
+  }
   if (type !== "function" && type !== "custom")
     return { ...own, forced: typeof type === "string" ? type.slice(0, 100) : "an unknown tool" };
-  const known = typeof name === "string" && modelName({ name, ...(typeof namespace === "string" && { namespace }) });
-  if (typeof known !== "string" || !tools.some((tool) => tool.name === known))
-    refuse("tool_choice.name", "must be the name of one of the tools");
-  return { tools, toolChoice: { name: known } };
+  return forcedTool(tools, nameIn(choice), "tool_choice.name");
 }
 
-function allowedTools(
-  tools: readonly ToolSchema[],
-  { tools: list, mode = "auto" }: JsonFields,
-): Pick<DecodedTools, "tools" | "toolChoice"> {
-  if (!Array.isArray(list) || (mode !== "auto" && mode !== "required"))
-    refuse("tool_choice", `must be {"type": "allowed_tools", "mode": "auto" | "required", "tools": […]}`);
-  const names = new Set(fieldsIn(list).map(({ name }) => name));
-  const allowed = tools.filter((tool) => names.has(tool.name));
-  return allowed.length === 0 ? {} : { tools: allowed, toolChoice: mode };
+/** The name by which a model knows the tool that is named. */
+function nameIn(named: unknown): string | undefined {
+  const { name, namespace } = isFields(named) ? named : {};
+  if (typeof name !== "string") return undefined;
+  return modelName({ name, ...(typeof namespace === "string" && { namespace }) });
 }

@@ -1,8 +1,11 @@
 import type { ModelSettings, ResponseFormat } from "../../../protocol/agents/models.ts";
 import type { AnswerRequest } from "../../answers/answer-request.ts";
+import { formatIn, onLimitIn, samplingIn } from "../../answers/request-settings.ts";
 import {
+  bodyFields,
   isFields,
   type JsonFields,
+  modelIn,
   optionalBoolean,
   optionalFields,
   optionalNumber,
@@ -32,10 +35,9 @@ export type ResponseRequest = {
 };
 
 /** Reads a body; throws InvalidInput with the parameter at fault. Fields it doesn't know are ignored. */
-export function decodeResponseRequest(body: unknown): ResponseRequest {
-  if (!isFields(body)) refuse("body", "must be a JSON object");
-  const model = optionalString(body, "model");
-  if (!model) refuse("model", "is required");
+export function decodeResponseRequest(sent: unknown): ResponseRequest {
+  const body = bodyFields(sent);
+  const model = modelIn(body);
   if (body["prompt"] != null) refuse("prompt", "templates are not kept here: send instructions and input");
   const background = optionalBoolean(body, "background") ?? false;
   const store = optionalBoolean(body, "store") ?? true;
@@ -48,7 +50,7 @@ export function decodeResponseRequest(body: unknown): ResponseRequest {
   const reasoning = optionalFields(body, "reasoning");
   const instructions = optionalString(body, "instructions");
   const toolCalls = optionalNumber(body, "max_tool_calls", { from: 1, whole: true });
-  const onLimit = onLimitOf(optionalFields(body, "metadata") ?? {});
+  const onLimit = onLimitIn(optionalFields(body, "metadata") ?? {});
   const effort = reasoning && optionalString(reasoning, "effort", "reasoning.");
   return {
     model,
@@ -57,15 +59,12 @@ export function decodeResponseRequest(body: unknown): ResponseRequest {
     store,
     background,
     settings: {
-      temperature: optionalNumber(body, "temperature", { from: 0, to: 2 }),
-      topP: optionalNumber(body, "top_p", { from: 0, to: 1 }),
+      ...samplingIn(body),
       maxTokens: optionalNumber(body, "max_output_tokens", { from: 1, whole: true }),
       parallelCalls: optionalBoolean(body, "parallel_tool_calls"),
-      frequencyPenalty: optionalNumber(body, "frequency_penalty", { from: -2, to: 2 }),
-      presencePenalty: optionalNumber(body, "presence_penalty", { from: -2, to: 2 }),
       ...(effort !== undefined && { reasoningEffort: effort }),
     },
-    ...(text && { format: formatOf(optionalFields(text, "format", "text.")) }),
+    ...(text && { format: formatIn(optionalFields(text, "format", "text."), "text.format") }),
     ...(instructions !== undefined && { instructions }),
     ...(previous !== undefined && { previous }),
     ...(conversation !== undefined && { conversation }),
@@ -91,30 +90,6 @@ function conversationOf(body: JsonFields): string | undefined {
   const id = isFields(given) ? given["id"] : given;
   if (id !== undefined && typeof id !== "string") refuse("conversation", "must be an id, or an object with one");
   return id;
-}
-
-function onLimitOf(metadata: JsonFields): ResponseRequest["onLimit"] {
-  const onLimit = metadata["on_limit"] ?? undefined;
-  if (onLimit !== undefined && onLimit !== "pause" && onLimit !== "stop")
-    refuse("metadata.on_limit", "must be pause or stop");
-  return onLimit;
-}
-
-function formatOf(format: JsonFields | undefined): ResponseFormat | undefined {
-  switch (format?.["type"]) {
-    case undefined:
-    case "text":
-      return undefined;
-    case "json_object":
-      return { type: "json" };
-    case "json_schema": {
-      const { name, schema } = format ?? {};
-      if (typeof name !== "string" || !isFields(schema)) refuse("text.format", "must be {type, name, schema, strict?}");
-      return { type: "json-schema", name, schema, strict: optionalBoolean(format!, "strict", "text.format.") };
-    }
-    default:
-      refuse("text.format.type", "must be text, json_object or json_schema");
-  }
 }
 
 /** Wishes that no model here is told of. */
