@@ -37,6 +37,19 @@ const dialects = {
       stream: true,
     },
   }),
+  ollama: (server) => ({
+    ...askModel(server, burst),
+    path: "/api/chat",
+    body: {
+      model: formatScript(burst),
+      messages: [{ role: "user", content: "Add the numbers, then tell me the result." }],
+    },
+  }),
+  completions: (server) => ({
+    ...askModel(server, burst),
+    path: "/v1/completions",
+    body: { model: formatScript(burst), prompt: "Add the numbers, then tell me the result.", stream: true },
+  }),
 } as const satisfies Readonly<Record<string, Ask>>;
 type Dialect = keyof typeof dialects;
 const names = Object.keys(dialects) as Dialect[];
