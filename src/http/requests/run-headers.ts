@@ -19,9 +19,14 @@ export function idempotencyOfKey(key: string, about: unknown): NonNullable<Start
   return { key, bodyHash: createHash("sha256").update(canonicalJson(about)).digest("hex") };
 }
 
-/** `session_id` of a body, else the header `x-session-id`: the caller's own name of the thread to go on with. */
-export function sessionNameOf(request: FastifyRequest, given?: unknown): string | undefined {
-  const session = given ?? request.headers["x-session-id"];
+/**
+ * `session_id` of a body, else the header `x-session-id`: the caller's own name of the thread to go on with. Beside the same
+ * `x-session-affinity` it only says where to route, and names no thread: opencode sends both with the whole conversation, and with what
+ * it asks beside it, such as for a title.
+ */
+export function sessionNameOf({ headers }: FastifyRequest, given?: unknown): string | undefined {
+  const { "x-session-id": named, "x-session-affinity": route } = headers;
+  const session = given ?? (named === route ? undefined : named);
   if (session === undefined) return undefined;
   if (typeof session !== "string" || session === "" || session.length > 255)
     throw new InvalidInput("session_id must have 1 to 255 characters.", { param: "session_id" });

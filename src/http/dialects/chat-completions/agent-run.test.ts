@@ -207,6 +207,13 @@ function spokenIn(message: CompletionMessage | undefined): [string, string][] {
   return (JSON.parse(message?.content ?? "[]") as [string, string][]).filter(([role]) => role !== "system");
 }
 
+test("a session's name that only says where to route is none: opencode's small requests have it too", async () => {
+  const headers = { "x-session-id": "ses_1", "x-session-affinity": "ses_1" };
+  await ask({ messages: [says("a title for this conversation")] }, headers);
+  const { message } = await ask({ messages: [says("history")] }, headers);
+  assert.deepEqual(spokenIn(message), [["user", "history"]]);
+});
+
 test("with a session the stored history counts, and only what is new is appended", async () => {
   const first = await ask({ messages: [says("one")], session_id: "s1" });
   const second = await ask({
