@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
 import { freePort, testCaller, testContext, testServers } from "../../../test/mcp-servers.ts";
 import type { McpServerConfig } from "../../protocol/agents/mcp-servers.ts";
+import { silentLog } from "../../protocol/base/log.ts";
 import { createToolRegistry } from "../core/registry.ts";
 import { findingOf, defaultServers } from "./mcp-servers.ts";
 import { InvokeServer } from "./invoke.ts";
@@ -25,7 +26,9 @@ async function bridge(
     let body = "";
     request.on("data", (text: Buffer) => (body += text.toString()));
     request.on("end", () => {
-      asked.push({ ...(JSON.parse(body) as { tool: string; args: unknown }), key: request.headers["idempotency-key"] });
+      const { tool, args } = JSON.parse(body) as { tool: string; args: unknown };
+      if (tool === "tools/list") return void response.writeHead(500).end("unknown tool");
+      asked.push({ tool, args, key: request.headers["idempotency-key"] });
       answer(response, asked.at(-1)!);
     });
   });
@@ -102,6 +105,68 @@ test("while nothing answers it is a state; the tool is there all the same, and i
   assert.deepEqual([isError, uncertain], [true, undefined]);
 });
 
+async function listener(answer: (request: { line: string; body: string }, response: ServerResponse) => unknown) {
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (text: Buffer) => (body += text.toString()));
+    request.on("end", () => answer({ line: `${request.method} ${request.url}`, body }, response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanups.push(() => (server.closeAllConnections(), new Promise((resolve) => server.close(resolve))));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test("whatever else listens there is not ready: it answers, but not as a bridge does, and the log says so", async () => {
+  for (const [status, type, reason] of [
+    [404, "application/json", "answered, but not MCP (404)"],
+    [404, "text/html", "answered, but not MCP (404)"],
+    [405, "text/plain", "answered, but not MCP (405)"],
+    [302, "text/plain", "answered, but not MCP (302)"],
+    [200, "text/html; charset=utf-8", "answered, but not MCP (HTML)"],
+    [502, "text/html", "HTTP 502"],
+    [401, "text/plain", "it demands a login (HTTP 401)"],
+  ] as const) {
+    const asked: string[] = [];
+    const url = await listener(({ line }, response) => {
+      asked.push(line);
+      response.writeHead(status, { "content-type": type }).end("<h1>Welcome</h1>");
+    });
+    const logged: unknown[] = [];
+    const log = { ...silentLog, warn: (fields: unknown) => void logged.push(fields) };
+    for (const isDefault of [true, false]) {
+      const server = new InvokeServer("files", { url, transport: "invoke" }, { isDefault, log });
+      await server.probe();
+      await server.probe();
+      const state = { ...server.state(), name: "files", target: url, tokens: 0 };
+      await server.close();
+      assert.deepEqual([state.state, state.reason], ["failed", reason], `${status} ${type}`);
+      assert.equal(findingOf(state).grade, "note");
+    }
+    assert.deepEqual(
+      logged,
+      Array(2).fill({ server: "files", reason }),
+      "once for each, however often it is looked at",
+    );
+    assert.deepEqual(new Set(asked), new Set(["POST /invoke"]));
+  }
+});
+
+test("a bridge that knows no `tools/list` is ready; and stays it once a call was answered, whatever it says to a look", async () => {
+  const { mcp } = await bridge((response) => response.end("[]"));
+  await mcp.until("files", "ready");
+  const url = await listener(({ body }, response) =>
+    response.writeHead(body.includes("list_files") ? 200 : 404).end("[]"),
+  );
+  const strict = new InvokeServer("files", { url, transport: "invoke" }, { log: silentLog });
+  cleanups.push(() => strict.close());
+  await strict.probe();
+  assert.equal(strict.state().state, "failed");
+  await strict.tool.execute({ tool: "list_files", args: {} }, testContext);
+  assert.equal(strict.state().state, "ready");
+  await strict.probe();
+  assert.equal(strict.state().state, "ready");
+});
+
 test("the two servers that are always there", () => {
   const shown = Object.entries(defaultServers).map(([name, { url, defaultTool, transport }]) => [
     name,
@@ -126,7 +191,7 @@ test("the two servers that are always there", () => {
 test("where nothing listens, a server that nobody configured is idle, and no failure", async () => {
   const url = `http://127.0.0.1:${await freePort()}`;
   const state = async (isDefault: boolean) => {
-    const server = new InvokeServer("files", { url, transport: "invoke" }, { isDefault });
+    const server = new InvokeServer("files", { url, transport: "invoke" }, { isDefault, log: silentLog });
     await server.probe();
     const { state, reason = "" } = server.state();
     await server.close();

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { createGuardedFetch, type GuardedFetch } from "../../egress/guarded-fetch.ts";
 import { isRefusedAddress } from "../../egress/secret-hosts.ts";
 import { isOtherUsersPort } from "../../egress/port-owner.ts";
+import type { Log } from "../../protocol/base/log.ts";
 import type { McpServerConfig, McpServerState } from "../../protocol/agents/mcp-servers.ts";
 import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { jsonObjectSchema } from "../../protocol/base/shapes.ts";
@@ -19,6 +20,14 @@ const maxBytes = 1_000_000;
 /** How long it counts as known whether anything answers. */
 const knownForMs = 15_000;
 const probeTimeoutMs = 2000;
+/** What a server says that has no `POST /invoke`. */
+const statusesOfOthers = [404, 405, 501];
+
+type PostOptions = {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly redirect?: "manual";
+};
 
 const inputSchema = (defaultTool: string | undefined) =>
   z.strictObject({
@@ -38,6 +47,9 @@ export class InvokeServer {
   private readonly url: string;
   private readonly web: GuardedFetch;
   private readonly isDefault: boolean;
+  private readonly log: Log;
+  /** It has answered a call as a bridge does, and was not away since. */
+  private isProven = false;
   private phase: Pick<McpServerState, "state" | "since" | "reason"> = {
     state: "connecting",
     since: new Date().toISOString(),
@@ -48,10 +60,15 @@ export class InvokeServer {
   private readonly atWork = new Set<Promise<ToolResult>>();
 
   /** `isDefault`: nobody configured it, so that nothing listens there is no failure. */
-  constructor(name: string, config: McpServerConfig, { isDefault = false } = {}) {
+  constructor(
+    name: string,
+    config: McpServerConfig,
+    { isDefault = false, log }: { readonly isDefault?: boolean; readonly log: Log },
+  ) {
     const { url = "", timeoutMs = defaultTimeoutMs, defaultTool, description } = config;
     this.config = config;
     this.isDefault = isDefault;
+    this.log = log;
     this.url = url.replace(/\/$/, "");
     this.web = createGuardedFetch({ origins: [new URL(url).origin], timeoutMs, maxBytes, refuse: isRefusedAddress });
     const input = inputSchema(defaultTool);
@@ -77,18 +94,36 @@ export class InvokeServer {
     return { ...this.phase, transport: "invoke", tools: 1, unusable: [] };
   }
 
-  /** Whether anything answers there, whatever it says. */
+  /** Whether a bridge answers there: it is asked for a tool that none has, so that nothing is done. */
   probe(): Promise<void> {
-    this.probing ??= this.web
-      .fetch(this.url, { signal: AbortSignal.timeout(probeTimeoutMs), redirect: "manual" })
-      .then(
-        () => this.enter("ready"),
-        (error: unknown) => this.knowFailed(error, reasonOf(error)),
-      )
+    this.probing ??= this.look()
+      .catch((error: unknown) => this.knowFailed(error, reasonOf(error)))
       .finally(() => {
         this.probing = undefined;
       });
     return this.probing;
+  }
+
+  private async look(): Promise<void> {
+    if (await this.isOtherUsers()) return this.enter("idle", "another user of this machine listens there (built in)");
+    const signal = AbortSignal.timeout(probeTimeoutMs);
+    const answer = await this.post({ tool: "tools/list", args: {} }, { signal, redirect: "manual" });
+    this.knowAnswered(answer);
+    await answer.body?.cancel();
+  }
+
+  private post(call: { readonly tool: string; readonly args: object }, { headers, ...more }: PostOptions) {
+    return this.web.fetch(`${this.url}/invoke`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers, ...this.config.headers },
+      body: JSON.stringify(call),
+      ...more,
+    });
+  }
+
+  /** Whatever nobody configured is not trusted in the hands of another. */
+  private async isOtherUsers(): Promise<boolean> {
+    return this.isDefault && (await isOtherUsersPort(Number(new URL(this.url).port)));
   }
 
   /** Begins no more calls, and closes when those at work have ended; each has its time. */
@@ -116,20 +151,14 @@ export class InvokeServer {
   ): Promise<ToolResult> {
     const failed = (reason: string) => errorResult(`ERROR(mcp:${this.url},${tool}): ${reason}`);
     if (this.isRetired) return failed("it has another definition by now, or was taken out of the configuration");
-    if (this.isDefault && (await isOtherUsersPort(Number(new URL(this.url).port))))
+    if (await this.isOtherUsers())
       return failed("another user of this machine listens there; to use it, name it in mcpServers");
     try {
-      const answer = await this.web.fetch(`${this.url}/invoke`, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          "idempotency-key": context.idempotencyKey,
-          ...this.config.headers,
-        },
-        body: JSON.stringify({ tool, args }),
-        signal: AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]),
-      });
-      this.enter("ready");
+      const signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]);
+      const headers = { "idempotency-key": context.idempotencyKey };
+      const answer = await this.post({ tool, args }, { headers, signal });
+      this.isProven ||= answer.ok && !isPage(answer);
+      this.knowAnswered(answer);
       const text = await answer.text();
       if (answer.ok) return toToolResult(text);
       const refused = failed(reasonOf(new Error(`HTTP ${answer.status} ${text}`)));
@@ -151,7 +180,19 @@ export class InvokeServer {
     return (effects[tool] ?? (glob === undefined ? undefined : effects[glob])) === "read";
   }
 
+  private knowAnswered(answer: Response): void {
+    const { status } = answer;
+    if (this.isProven) return this.enter("ready");
+    const isRedirect = status >= 300 && status < 400;
+    if (isRedirect || statusesOfOthers.includes(status)) this.enter("failed", `answered, but not MCP (${status})`);
+    else if (status < 300 && isPage(answer)) this.enter("failed", "answered, but not MCP (HTML)");
+    else if (status === 401 || status === 403) this.enter("failed", `it demands a login (HTTP ${status})`);
+    else if (status === 502 || status === 504) this.enter("failed", `HTTP ${status}`);
+    else this.enter("ready");
+  }
+
   private knowFailed(error: unknown, reason: string): void {
+    this.isProven = false;
     if (this.isDefault && failureOf(error).kind === "not-sent")
       this.enter("idle", `nothing listens at ${this.url} (built in)`);
     else this.enter("failed", reason);
@@ -161,5 +202,10 @@ export class InvokeServer {
     this.knownAt = performance.now();
     if (state === this.phase.state && reason === this.phase.reason) return;
     this.phase = { state, since: new Date().toISOString(), ...(reason === undefined ? {} : { reason }) };
+    if (state === "failed") this.log.warn({ server: this.tool.name, reason }, "an MCP server is not available");
   }
+}
+
+function isPage({ headers }: Pick<Response, "headers">): boolean {
+  return /^text\/html\b/i.test(headers.get("content-type") ?? "");
 }

@@ -189,7 +189,7 @@ function startServer(
   options: McpOptions & Pick<ConnectionOptions, "held">,
 ): ConnectedServer {
   if (config.disabled) return idleServer(name, config);
-  return transportOf(config) === "invoke" ? invokeServer(name, config) : mcpServer(name, config, options);
+  return transportOf(config) === "invoke" ? invokeServer(name, config, options) : mcpServer(name, config, options);
 }
 
 function idleServer(name: string, config: McpServerConfig): ConnectedServer {
@@ -213,9 +213,9 @@ function idleServer(name: string, config: McpServerConfig): ConnectedServer {
   };
 }
 
-function invokeServer(name: string, config: McpServerConfig): ConnectedServer {
+function invokeServer(name: string, config: McpServerConfig, { log }: Pick<McpOptions, "log">): ConnectedServer {
   const isDefault = config === defaultServers[name];
-  const server = new InvokeServer(name, config, { isDefault });
+  const server = new InvokeServer(name, config, { isDefault, log });
   // One that nobody configured would be a riddle to agents that have all tools.
   const tools: readonly Tool[] = [{ ...server.tool, mustBeNamed: isDefault }];
   void server.probe();
