@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { Agent, createServer, request, type ServerResponse } from "node:http";
@@ -8,6 +9,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { temporaryFolder } from "./pglite.ts";
 import { startPostgres } from "./postgres.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
+
+const cli = join(import.meta.dirname, "../src/cli.ts");
 
 export type Worker = { readonly worker: number; readonly node: string; readonly pid: number };
 
@@ -26,6 +29,8 @@ export type ServedWorkers = ServerProcess & {
   readonly served: (count: number) => Promise<readonly Worker[]>;
   /** A connection to the worker of this node. */
   readonly connect: (node: string) => Promise<OneConnection>;
+  /** What a command of another terminal says, in the same folder; with the server's `DATABASE_URL` or without. */
+  readonly command: (word: string, given: { readonly knowsDatabase: boolean }) => Promise<string>;
   /** How often the model was asked so far. */
   readonly modelRequests: () => number;
 };
@@ -69,6 +74,13 @@ export async function serveWorkers({ count, env = {}, hangs = false, after }: Op
       return workers();
     },
     connect: (node) => connectTo(server.url, node),
+    command(word, { knowsDatabase }) {
+      const { DATABASE_URL } = settings;
+      const env = { PATH: process.env["PATH"] ?? "", COLLOQUY_PROBE: "false", ...(knowsDatabase && { DATABASE_URL }) };
+      return new Promise((resolve) => {
+        execFile(process.execPath, [cli, word], { cwd, env }, (_error, stdout, stderr) => resolve(stdout + stderr));
+      });
+    },
     modelRequests: () => asked,
   };
 }

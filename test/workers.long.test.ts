@@ -36,6 +36,14 @@ test(
       assert.match(told, /hello/);
       assert.match(told, /run-end/);
     }
+    const astray = await server.command("runs", { knowsDatabase: false });
+    assert.match(
+      astray,
+      /^colloquy: The server of \S+ \(process \d+, http\S+\) uses the PostgreSQL database \S+, and this/m,
+    );
+    const seen = await server.command("doctor", { knowsDatabase: true });
+    assert.match(seen, new RegExp(`server +${server.url} answers: ok, .*2 processes: \\d+, \\d+`));
+    for (const { pid } of [first!, second!]) assert.ok(seen.includes(String(pid)));
     await server.end("SIGTERM");
     assert.deepEqual(await server.gone, [0, null]);
     assert.equal(server.output().match(/listening +http/g)?.length, 1);

@@ -5,6 +5,7 @@ import type { ServerAccess } from "../client/request.ts";
 import type { Config } from "../config/schema.ts";
 import { Unavailable } from "../protocol/base/errors.ts";
 import { readHolder } from "../store/driver/lock.ts";
+import { refuseOtherDatabase } from "../store/driver/postgres-nodes.ts";
 
 export type ServerConnection = {
   readonly server: ServerAccess;
@@ -26,6 +27,7 @@ export type ConnectOptions = {
 export async function connect(config: Config, { runsJobs, logFile }: ConnectOptions): Promise<ServerConnection> {
   const running = await findServer(config);
   if (running) return { server: running, isOwn: false, close: async () => {} };
+  refuseOtherDatabase(config.data, config.database.url);
   // Whoever is in another folder than yesterday would wonder where everything is.
   if (config.database.url === undefined && !existsSync(join(config.data, "db")))
     console.error(

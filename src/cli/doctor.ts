@@ -28,6 +28,7 @@ import { migrate } from "../store/schema/migrate.ts";
 import { compareFiles } from "../store/installation/data-folder.ts";
 import { postgresOf } from "../app/store.ts";
 import { openDatabase } from "../store/driver/open.ts";
+import { postgresNodes, refuseOtherDatabase } from "../store/driver/postgres-nodes.ts";
 import { createModelRelay } from "../tools/core/model-relay.ts";
 import { loadUserTools } from "../tools/core/user-tools.ts";
 import { examineAllowances, examineNames, examineModels, examineSandbox, examineWrites } from "../app/doctor.ts";
@@ -113,6 +114,22 @@ async function* examine(config: Config, all: boolean): AsyncGenerator<Finding> {
   });
 }
 
+/** The servers that work on PostgreSQL with this data directory: where each answers, and how many processes it is. */
+async function* examineNodes({ data, database }: Config): AsyncGenerator<Finding> {
+  refuseOtherDatabase(data, database.url);
+  for (const [url = "", nodes] of Map.groupBy(postgresNodes(data), (node) => node.url)) {
+    const about = "server";
+    const pids = nodes.map(({ pid }) => pid).join(", ");
+    const workers = nodes.length === 1 ? `process ${pids}` : `${nodes.length} processes: ${pids}`;
+    try {
+      const { status, version } = await createClient({ url }).health();
+      yield { grade: "ok", about, text: `${url} answers: ${String(status)}, ${String(version)} (${workers})` };
+    } catch (error) {
+      yield { grade: "trouble", about, text: `${url} does not answer: ${messageOf(error)} (${workers})` };
+    }
+  }
+}
+
 /** A running server holds an embedded database, and knows what is there, so it is asked instead. */
 async function* examineStore(
   { config, all }: { readonly config: Config; readonly all: boolean },
@@ -127,6 +144,7 @@ async function* examineStore(
       yield* await client.examine({ all });
       return;
     }
+    yield* examineNodes(config);
     yield* examineSandbox(config);
     const database = await openDatabase({
       dataDirectory: config.data,

@@ -27,7 +27,7 @@ export type Database = {
   readonly listen: (channel: string, hear: (payload: string) => void) => Promise<() => Promise<void>>;
   /** Counts every round trip (BEGIN and COMMIT too); for tests and benches. */
   onTrip?: (text: string) => void;
-  /** On PGlite: tells other commands on the data directory where its server is. */
+  /** Tells other commands on the data directory where its server is. */
   readonly announce?: (details: { readonly url: string }) => void;
   /** PGlite only: what a local command of the same operating-system user shows to the server. */
   readonly token?: string;

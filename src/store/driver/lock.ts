@@ -10,6 +10,8 @@ export type Holder = {
   readonly pid?: number;
   /** Where its server listens. */
   readonly url?: string;
+  /** Of PostgreSQL, where it is: `localhost:5432/colloquy`. */
+  readonly database?: string;
   readonly started?: string;
   /** Lets a local command of the same operating-system user talk to the server. */
   readonly token?: string;
@@ -18,7 +20,7 @@ export type Holder = {
 export type Lock = {
   readonly token: string;
   /** Tells others where the server listens. */
-  announce(details: { readonly url: string }): void;
+  announce(details: Pick<Holder, "url" | "database">): void;
   release(): void;
 };
 
@@ -56,7 +58,8 @@ export function takeLock(dataDirectory: string): Lock {
   write(dataDirectory, "holder.json", JSON.stringify({ pid: process.pid, started }));
   return {
     token,
-    announce: ({ url }) => write(dataDirectory, "holder.json", JSON.stringify({ pid: process.pid, url, started })),
+    announce: (details) =>
+      write(dataDirectory, "holder.json", JSON.stringify({ pid: process.pid, started, ...details })),
     release() {
       if (!file.isOpen) return;
       rmSync(join(dataDirectory, "holder.json"), { force: true });

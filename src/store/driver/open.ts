@@ -4,6 +4,7 @@ import { ColloquyError, InvalidInput, messageOf } from "../../protocol/base/erro
 import type { Log } from "../../protocol/base/log.ts";
 import type { Database } from "./database.ts";
 import { takeLock } from "./lock.ts";
+import { addressOf, markNode, refuseOtherDatabase } from "./postgres-nodes.ts";
 import { openPGlite } from "./pglite.ts";
 import type { Deadlines } from "./statement-classes.ts";
 
@@ -37,15 +38,16 @@ function using<Result>(folder: string, use: () => Result): Result {
 
 /**
  * Opens the database, without migrating it. Throws Conflict `data_in_use` if another process has the data directory
- * open on PGlite, Unavailable if PostgreSQL can't be reached or is too old.
+ * open on PGlite, `other_database` if one serves PostgreSQL with it, Unavailable if PostgreSQL can't be reached or is too old.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, dataDirectory, prepared, connections, deadlines, log, onStep } = options;
   using(dataDirectory, () => mkdirSync(dataDirectory, { recursive: true, mode: 0o700 }));
   if (url !== undefined) {
     const { openPostgres } = await import("./postgres.ts");
-    return openPostgres({ url, connections, deadlines, log });
+    return markedWhenServing(await openPostgres({ url, connections, deadlines, log }), { url, dataDirectory, log });
   }
+  refuseOtherDatabase(dataDirectory, undefined);
 
   const lock = using(dataDirectory, () => takeLock(dataDirectory));
   try {
@@ -67,6 +69,28 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     lock.release();
     throw error;
   }
+}
+
+/** A data directory where no lock can be taken is no reason not to serve. */
+function markedWhenServing(
+  database: Database,
+  { url, dataDirectory, log }: Required<Pick<DatabaseOptions, "url" | "dataDirectory">> & Pick<DatabaseOptions, "log">,
+): Database {
+  const { close } = database;
+  let mark: { readonly release: () => void } | undefined;
+  return Object.assign(database, {
+    announce(server: { readonly url: string }) {
+      try {
+        mark ??= markNode(dataDirectory, { ...server, database: addressOf(url) });
+      } catch (error) {
+        log?.warn({ error: messageOf(error) }, "commands in other terminals can't see which database is served");
+      }
+    },
+    close: async () => {
+      await close();
+      mark?.release();
+    },
+  });
 }
 
 const everyMs = 60_000;

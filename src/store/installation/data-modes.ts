@@ -3,14 +3,14 @@ import { join } from "node:path";
 import type { Finding } from "../../protocol/people/overview.ts";
 
 /**
- * What the server keeps in a data folder; whatever else stands there is somebody else's. `lock` is closed by who takes it, and
- * `db` by who opens it: a lock is lost when another part of the process opens its file.
+ * What the server keeps in a data folder; whatever else stands there is somebody else's. `lock` and those
+ * in `nodes` are closed by who takes them, and `db` by who opens it: a lock is lost when another part of the process opens its file.
  */
-const kept = ["db", "db.new", "holder.json", "logs", "marker", "models", "open.html", "packages"].concat([
+const kept = ["db", "db.new", "holder.json", "logs", "marker", "models", "nodes", "open.html", "packages"].concat([
   ...["rag_documents", "scratch", "secret.key", "sessions", "token", "uploads"],
 ]);
 /** Everything within is closed by its folder: what commands and packages do with files of theirs is theirs. */
-const closedByFolder = new Set(["db", "db.new", "models", "packages"]);
+const closedByFolder = new Set(["db", "db.new", "models", "nodes", "packages"]);
 const othersMode = 0o077;
 const maxEntries = 200_000;
 const fewNamed = 5;
