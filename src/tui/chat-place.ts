@@ -14,6 +14,8 @@ export type ChatMember = { readonly id: string; readonly about: string };
 export type ChatPlace = {
   readonly kind: "agent" | "room";
   readonly name: string;
+  /** Of a conversation that is continued. */
+  readonly title?: string;
   /** One's own name there; absent: all people are oneself. */
   readonly you?: string;
   /** Agents, in the order in which they joined: with `@`. */
@@ -52,13 +54,18 @@ export function isOwn({ you }: Pick<ChatPlace, "you">, { author }: { readonly au
 }
 
 /** A conversation with one agent; its thread is made with the first message, so that none stays empty. */
-function agentPlace(client: Client, agent: ChatMember, known?: string): ChatPlace {
-  let threadId = known;
+function agentPlace(
+  client: Client,
+  agent: ChatMember,
+  known?: { readonly id: string; readonly title: string },
+): ChatPlace {
+  let threadId = known?.id;
   let newThread: string | undefined;
   let model: string | undefined;
   return {
     kind: "agent",
     name: agent.id.slice(1),
+    ...(known && { title: known.title }),
     members: [agent],
     thread: () => threadId,
     items: async (page) => (threadId === undefined ? [] : client.items(threadId, page)),
@@ -96,8 +103,7 @@ function agentPlace(client: Client, agent: ChatMember, known?: string): ChatPlac
     },
     clear: async () => agentPlace(client, agent),
     async resume(id) {
-      const thread = await client.thread(id);
-      return agentPlace(client, agent, thread.id);
+      return agentPlace(client, agent, await client.thread(id));
     },
   };
 }

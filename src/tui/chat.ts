@@ -3,6 +3,8 @@ import { type ConversationBlock, type ConversationFold, createConversation } fro
 import { ColloquyError, messageOf } from "../protocol/base/errors.ts";
 import { newId } from "../protocol/base/ids.ts";
 import { readAnswer, readEdited, type DecisionReading } from "./read-decision.ts";
+import type { Item } from "../protocol/threads/items.ts";
+import { printable } from "./colours.ts";
 import type { ChatPlace } from "./chat-place.ts";
 import { createOutbox } from "./outbox.ts";
 
@@ -120,6 +122,8 @@ export function createChat(
     if (threadId === undefined) return;
     const after = place.after === undefined ? {} : { after: place.after };
     const items = [...(await place.items({ order: "desc", limit: shownAtFirst, ...after }))].reverse();
+    const lastMessage = items.findLast(({ kind }) => kind === "message");
+    if (lastMessage) display.note(continuedLine(place, lastMessage));
     show(unique(items.flatMap((item) => conversation.read(item))));
     // A run that began before what is shown.
     const runs = await place.atWork();
@@ -231,6 +235,12 @@ export function createChat(
 function stateOf(conversation: ConversationFold, queued: ReadonlySet<string>): "idle" | "asked" | "working" {
   if (conversation.open().length > 0) return "asked";
   return conversation.working().size + queued.size === 0 ? "idle" : "working";
+}
+
+/** Which conversation goes on here, for whoever meant to begin one. */
+function continuedLine({ title, name }: ChatPlace, { createdAt }: Item): string {
+  const when = createdAt.slice(0, 16).replace("T", " ");
+  return `Continuing ${printable(title || name)}, last message ${when} UTC. /clear starts a new one.`;
 }
 
 /** Of blocks that changed more than once, the last. */

@@ -72,8 +72,12 @@ Type /quit to exit, /clear to reset, /help for more
   );
   lines["data"] = ["As I said."];
   const second = await inLines("/agents\nonce more\n/clear\n");
+  assert.match(
+    second,
+    /\nContinuing The desk, last message \d{4}-\d\d-\d\d \d\d:\d\d UTC\. \/clear starts a new one\.\n\n\[@user\]: how much\?/,
+  );
   assert.match(second, /So it is 42\.\n[\s\S]*@code +[^\n]*mention[\s\S]*\[@data\]: As I said\.[\s\S]*A new chapter/);
-  assert.doesNotMatch(await inLines("/help\n"), /So it is 42/);
+  assert.doesNotMatch(await inLines("/help\n"), /So it is 42|Continuing/, "of a new chapter nothing is continued");
 });
 
 test("in lines: a stop is told once, whether all are stopped or one; who could not answer is named", async () => {
