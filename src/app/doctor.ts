@@ -21,7 +21,7 @@ import { similarNames } from "../protocol/base/similar-names.ts";
 import type { BackendProbe } from "../models/discovery/probe.ts";
 import type { Tool } from "../protocol/agents/tools.ts";
 import { matchesGlob } from "../protocol/base/glob.ts";
-import { promptTokens } from "../run/prompt/offer-tools.ts";
+import { promptSize } from "../run/prompt/offer-tools.ts";
 import { windowIn } from "../run/log/estimate-tokens.ts";
 import { strategies } from "../run/strategies/strategies.ts";
 import type { DefinitionKey } from "../store/definitions.ts";
@@ -57,7 +57,10 @@ export async function* examineNames(
   }
   const size = (agent: AgentDefinition) => {
     const own = tools.filter(({ name }) => agent.tools.some((pattern) => matchesGlob(pattern, name)));
-    return `${agent.id} ${promptTokens(agent, own, { window: windowIn(models, agent) })}`;
+    const window = windowIn(models, agent);
+    const { promptTokens, toolTokens } = promptSize(agent, own, { window });
+    const share = `${Math.round((promptTokens / window) * 100)} % of its window, ${toolTokens} of them tools`;
+    return `${agent.id} ${promptTokens}${promptTokens > window / 10 ? ` (${share})` : ""}`;
   };
   yield {
     grade: "ok",

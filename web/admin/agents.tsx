@@ -1,4 +1,6 @@
 import { useState } from "react";
+import type { AgentView } from "../../src/protocol/agents/agents.ts";
+import type { DefinedAgent } from "../../src/protocol/agents/definitions.ts";
 import { client } from "../page/server.ts";
 import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
@@ -7,6 +9,7 @@ import { Default } from "./default-choice.tsx";
 import type { FieldSpec } from "./definition-fields.ts";
 import { DefinitionList } from "./definition-list.tsx";
 import { useLoaded } from "../parts/use-loaded.ts";
+import { figure } from "../parts/format.ts";
 import { Note } from "../parts/note.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { TextField } from "../parts/forms/fields.tsx";
@@ -19,6 +22,12 @@ const strategies = ["tools", "chat", "react", "plan-execute", "json-actions", "a
 export function Agents() {
   const loaded = useLoaded("agents", definitions.agents.list);
   const models = useLoaded("names of models", client.models);
+  const revisions = loaded.data?.map(({ id, revision }) => `${id} ${revision}`).join();
+  const listed = useLoaded(`agents ${revisions}`, client.agents);
+  const promptSize = ({ id, state }: DefinedAgent) => {
+    const agent = state === "active" && listed.data?.find((each) => each.id === id);
+    return agent && <PromptSize of={agent} />;
+  };
   const fields: readonly FieldSpec[] = [
     { key: "description", label: texts.description, kind: "line" },
     { key: "model", label: words.model, kind: "line", hint: "default", choices: models.data ?? [] },
@@ -37,17 +46,21 @@ export function Agents() {
         fields={fields}
         loaded={loaded}
         head={[texts.description, words.model, texts.strategy]}
-        cells={({ definition, model, warnings }) => [
+        about={promptSize}
+        cells={(agent) => [
           <>
-            {settingText(definition?.["description"])}
-            {warnings.map((warning) => (
+            {settingText(agent.definition?.["description"])}
+            {agent.warnings.map((warning) => (
               <Note key={warning}>
                 <span title={warning}>{firstSentence(warning)}</span>
               </Note>
             ))}
           </>,
-          model ?? settingText(definition?.["model"]),
-          settingText(definition?.["strategy"]),
+          <>
+            {agent.model ?? settingText(agent.definition?.["model"])}
+            {promptSize(agent)}
+          </>,
+          settingText(agent.definition?.["strategy"]),
         ]}
         actions={({ id }, show) => (
           <>
@@ -65,6 +78,24 @@ export function Agents() {
           </>
         )}
       />
+    </>
+  );
+}
+
+/** What each call of the agent costs before anybody has said a word, and what makes it dear. */
+function PromptSize({ of: { promptTokens, toolTokens, contextTokens } }: { readonly of: AgentView }) {
+  const instructionTokens = promptTokens - toolTokens;
+  return (
+    <>
+      <div className="text-muted">{texts.promptTokens(figure(promptTokens))}</div>
+      {contextTokens !== null && promptTokens > contextTokens / 10 && (
+        <Note>
+          {texts.share(Math.round((promptTokens / contextTokens) * 100), figure(contextTokens))}{" "}
+          {toolTokens > instructionTokens
+            ? texts.dearTools(figure(toolTokens))
+            : texts.dearInstructions(figure(instructionTokens))}
+        </Note>
+      )}
     </>
   );
 }

@@ -28,12 +28,26 @@ type DefinitionEditorProps<View extends DefinedView> = {
   readonly closeName?: string;
   /** Tries what is written without keeping it. */
   readonly tryIt?: (draft: DefinitionDraft) => Promise<ReactNode>;
+  /** Stands below where it is defined. */
+  readonly about?: ReactNode;
   readonly children?: ReactNode;
 };
 
 /** A form for the usual keys of a definition, and JSON for the others. */
 export function DefinitionEditor<View extends DefinedView>(props: DefinitionEditorProps<View>) {
-  const { section, kind, fields, entry, draft, onSaved, onClose, closeName = words.cancel, tryIt, children } = props;
+  const {
+    section,
+    kind,
+    fields,
+    entry,
+    draft,
+    onSaved,
+    onClose,
+    closeName = words.cancel,
+    tryIt,
+    about,
+    children,
+  } = props;
   const [id, setId] = useState(entry?.id ?? draft?.id ?? "");
   const [written, setWritten] = useState<DefinitionForm>(() =>
     definitionForm(entry?.definition ?? draft?.definition ?? {}, fields),
@@ -93,6 +107,7 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
           <div className="basis-full">
             <h2>{entry?.id ?? texts.add[section]}</h2>
             {entry && <p className="text-muted">{placeText(entry)}</p>}
+            {about}
           </div>
           {!entry && <TextField label={texts.id} value={id} onChange={setId} isNeeded />}
           {fields

@@ -26,6 +26,8 @@ type DefinitionListProps<View extends DefinedView> = {
   readonly cells: (view: View) => readonly ReactNode[];
   /** What can be done besides changing and deleting it; `show` puts something below the row. */
   readonly actions: (view: View, show: (what: ReactNode) => void) => ReactNode;
+  /** What is to be known of one, in its form too. */
+  readonly about?: (view: View) => ReactNode;
   readonly tryDraft?: (draft: DefinitionDraft) => Promise<ReactNode>;
   /** Instead of an empty editor for a new one. */
   readonly create?: (close: () => void) => ReactNode;
@@ -33,7 +35,7 @@ type DefinitionListProps<View extends DefinedView> = {
 
 /** What is defined, wherever it is, with the next thing to do beside it. */
 export function DefinitionList<View extends DefinedView>(props: DefinitionListProps<View>) {
-  const { section, kind, fields, loaded, head, cells, actions, tryDraft, create } = props;
+  const { section, kind, fields, loaded, head, cells, actions, about, tryDraft, create } = props;
   const query = useQuery();
   const opened = query.get("edit");
   const entry = loaded.data?.find((each) => entryKey(each) === opened);
@@ -55,7 +57,7 @@ export function DefinitionList<View extends DefinedView>(props: DefinitionListPr
           </button>
         </div>
       )}
-      {entry && <DefinitionEditor key={opened} {...editor} entry={entry} />}
+      {entry && <DefinitionEditor key={opened} {...editor} entry={entry} about={about?.(entry)} />}
       <Waiting of={loaded} />
       {loaded.data && (
         <Table name={adminWords.sections[section]} head={[texts.id, ...head, texts.source, texts.actions]}>

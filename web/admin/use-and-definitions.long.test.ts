@@ -96,14 +96,22 @@ describe("the administration", { skip: skipBrowser }, () => {
     await page.getByRole("button", { name: "New agent" }).click();
     const editor = page.getByRole("region", { name: "New agent" });
     await editor.getByLabel("Name", { exact: true }).fill("Poet!");
-    await editor.getByLabel("Instructions").fill("Answer in verse.");
+    const instructions = "Answer in verse. ".repeat(250).trim();
+    await editor.getByLabel("Instructions").fill(instructions);
     await editor.getByRole("textbox", { name: "Tools" }).fill("now\nno_such_tool");
     await editor.getByRole("button", { name: "Save" }).click();
     await editor.getByRole("alert").getByText("Name: lower-case letters").waitFor();
-    assert.equal(await editor.getByLabel("Instructions").inputValue(), "Answer in verse.");
+    assert.equal(await editor.getByLabel("Instructions").inputValue(), instructions);
     await editor.getByLabel("Name", { exact: true }).fill("poet");
     await editor.getByRole("button", { name: "Save" }).click();
     await row("poet").getByText("no_such_tool").waitFor();
+    const told =
+      /[\d,]+ tokens before anything is said[^]*1[0-9]% of its model's 8,192\. Its instructions take 1,[\d]+/;
+    await row("poet").filter({ hasText: told }).waitFor();
+    await page.getByRole("button", { name: "Edit: poet" }).click();
+    const opened = page.getByRole("region", { name: "poet" });
+    await opened.filter({ hasText: told }).waitFor();
+    await opened.getByRole("button", { name: "Cancel" }).click();
     server.served.answer({ text: ["Roses are red"] });
     await page.getByRole("button", { name: "Test: poet" }).click();
     await page.getByLabel("Message @poet").fill("a verse");

@@ -189,6 +189,10 @@ export const de: typeof en = {
     agents: "Darf Arbeit weitergeben an (je Zeile)",
     file: "Als Datei",
     follow: "Ansehen, was er tut",
+    promptTokens: (count) => `${count} Tokens, bevor etwas gesagt ist`,
+    share: (percent, window) => `${percent} % der ${window}, die sein Modell fasst.`,
+    dearTools: (tokens) => `Werkzeuge kosten ${tokens}, in jedem Aufruf: Nennen Sie weniger.`,
+    dearInstructions: (tokens) => `Seine Anweisungen kosten ${tokens}, in jedem Aufruf.`,
   },
   mcp: {
     explain:

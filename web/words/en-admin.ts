@@ -188,6 +188,10 @@ export const en = {
     agents: "Can delegate to (one per line)",
     file: "Download",
     follow: "View conversation",
+    promptTokens: (count: string) => `${count} tokens before anything is said`,
+    share: (percent: number, window: string) => `${percent}% of its model's ${window}.`,
+    dearTools: (tokens: string) => `Tools take ${tokens}: list fewer to save them in every call.`,
+    dearInstructions: (tokens: string) => `Its instructions take ${tokens}, in every call.`,
   },
   mcp: {
     explain:

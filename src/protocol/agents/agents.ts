@@ -126,5 +126,7 @@ export const listedAgentSchema = z.object({
   promptTokens: z
     .int()
     .describe("About how many tokens of each prompt its instructions and tools take, before a word is said"),
+  toolTokens: z.int().describe("How many of these describe the tools that are offered"),
+  contextTokens: z.int().nullable().describe("Tokens that its model takes in; null if that can't be known"),
 });
 export type AgentView = Shape<typeof listedAgentSchema>;

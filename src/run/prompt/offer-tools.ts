@@ -52,15 +52,22 @@ export function rankIn(agent: Pick<AgentDefinition, "tools">, { name }: Pick<Too
   return agent.tools.some((pattern) => pattern !== "*" && matchesGlob(pattern, name)) ? 2 : 3;
 }
 
+export type PromptSize = {
+  readonly promptTokens: number;
+  /** Of these, what describes tools. */
+  readonly toolTokens: number;
+};
+
 /** About how many tokens of a prompt an agent fills before a word is said: what it is told, and its tools. */
-export function promptTokens(
+export function promptSize(
   agent: Pick<AgentDefinition, "instructions" | "tools">,
   tools: readonly Tool[],
   room: PromptRoom,
-): number {
+): PromptSize {
   const all = toolSchemas(tools);
   const { offered } = chooseOffered(all, { ...room, rank: (tool) => rankIn(agent, tool) });
   const left = tools.filter((_, index) => !offered.has(all[index]!));
   const search = left.length > 0 ? toolSchemas([searchTool(left)]) : [];
-  return estimate(agent.instructions) + schemaTokens([...offered, ...search]);
+  const toolTokens = schemaTokens([...offered, ...search]);
+  return { promptTokens: estimate(agent.instructions) + toolTokens, toolTokens };
 }

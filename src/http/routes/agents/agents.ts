@@ -1,6 +1,6 @@
 import { type AgentView, listedAgentSchema } from "../../../protocol/agents/agents.ts";
 import { windowIn } from "../../../run/log/estimate-tokens.ts";
-import { promptTokens } from "../../../run/prompt/offer-tools.ts";
+import { promptSize } from "../../../run/prompt/offer-tools.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { listOf } from "../../shapes/schemas.ts";
 
@@ -14,12 +14,12 @@ export const listAgents = endpoint({
     const defaultId = agents.defaultId?.();
     const data = agents.list().map((agent): AgentView => {
       const { id, description, model, strategy, tools } = agent;
+      const window = windowIn(services.models, agent);
       return {
         ...{ id, description, model, strategy, tools },
         isDefault: id === defaultId,
-        promptTokens: promptTokens(agent, services.tools.select(tools, caller), {
-          window: windowIn(services.models, agent),
-        }),
+        ...promptSize(agent, services.tools.select(tools, caller), { window }),
+        contextTokens: Number.isFinite(window) ? window : null,
       };
     });
     return { data };
