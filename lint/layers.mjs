@@ -72,6 +72,7 @@ export const floors = {
     ...[
       "traced-run",
       "brought-results",
+      "kept-conversations",
       "runs",
       "services",
       "log",

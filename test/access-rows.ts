@@ -20,7 +20,8 @@ export type Things = Readonly<
     | "item"
     | "handle"
     | "response"
-    | "conversation",
+    | "conversation"
+    | "conversationItem",
     string
   >
 >;

@@ -54,7 +54,11 @@ export const namedBy: readonly (readonly [prefix: string, thing: keyof Things | 
 ];
 
 /** What the second parameter of a path is, where it names a thing of its own. */
-export const namedSecond: Readonly<Record<string, keyof Things>> = { item: "item", handle: "handle" };
+export const namedSecond: Readonly<Record<string, keyof Things>> = {
+  item: "item",
+  item_id: "conversationItem",
+  handle: "handle",
+};
 
 const message = { content: "hi" };
 const form = {

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createOpenAI } from "@ai-sdk/openai";
-import { Agent, run, setDefaultOpenAIClient, setTracingDisabled, tool } from "@openai/agents";
+import {
+  Agent,
+  OpenAIConversationsSession,
+  run,
+  setDefaultOpenAIClient,
+  setTracingDisabled,
+  tool,
+} from "@openai/agents";
 import { generateText, jsonSchema, stepCountIs, streamText, tool as aiTool } from "ai";
 import OpenAI from "openai";
 import { z } from "zod";
@@ -110,3 +117,27 @@ test("@openai/agents: what the server's own tools did is told, and told back", a
   await streamed.completed;
   assert.match(streamed.finalOutput!, /^It is /);
 });
+
+for (const model of ["script", "assistant"])
+  test(`@openai/agents, ${model}: a session that is a conversation here`, async () => {
+    const session = new OpenAIConversationsSession({ client: openai });
+    const add = tool({
+      name: "add",
+      description: "Adds two numbers",
+      parameters: z.object({ a: z.number(), b: z.number() }),
+      execute: ({ a, b }) => String(a + b),
+    });
+    const agent = new Agent({ name: "calculator", instructions: "Add.", model, tools: [add] });
+    assert.equal((await run(agent, "What is 2 + 3?", { session })).finalOutput, "It is 5.");
+    const items = await session.getItems();
+    assert.deepEqual(
+      items.map(({ type }) => type),
+      ["message", "function_call", "function_call_result", "message"],
+    );
+    const talker = new Agent({ name: "talker", instructions: "Talk.", model });
+    assert.match((await run(talker, "history", { session })).finalOutput!, /What is 2 \+ 3\?.*"It is 5\."/);
+    await session.popItem();
+    await session.popItem();
+    assert.equal((await session.getItems()).length, items.length);
+    await session.clearSession();
+  });

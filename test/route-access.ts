@@ -9,6 +9,7 @@ const run = (rest: string) => (things: Things) => `/api/runs/${things.run}${rest
 const upload = (rest: string) => (things: Things) => `/api/uploads/${things.upload}${rest}`;
 const v1Response = (rest: string) => (things: Things) => `/v1/responses/${things.response}${rest}`;
 const v1Conversation = (rest: string) => (things: Things) => `/v1/conversations/${things.conversation}${rest}`;
+const v1ConversationItem = (things: Things) => v1Conversation(`/items/${things.conversationItem}`)(things);
 const v1File = (rest: string) => (things: Things) => `/v1/files/${things.upload}${rest}`;
 const room = (rest: string) => (things: Things) => `/api/rooms/${things.room}${rest}`;
 const collection = (rest: string) => (things: Things) => `/api/rag/collections/${things.collection}${rest}`;
@@ -91,7 +92,13 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "DELETE /v1/responses/:id": owner(v1Response(""), 409),
   "POST /v1/conversations": users(200, { body: {} }),
   "GET /v1/conversations/:id": owner(v1Conversation("")),
+  "POST /v1/conversations/:id": owner(v1Conversation(""), 200, { body: { metadata: { a: "b" } } }),
   "GET /v1/conversations/:id/items": owner(v1Conversation("/items")),
+  "GET /v1/conversations/:id/items/:item_id": owner(v1ConversationItem),
+  "DELETE /v1/conversations/:id/items/:item_id": owner(v1ConversationItem),
+  "POST /v1/conversations/:id/items": owner(v1Conversation("/items"), 200, {
+    body: { items: [{ role: "user", content: "hi" }] },
+  }),
 
   "POST /agent/run": users(400, { body: {} }),
   "GET /agent/run/:id": owner(({ run: id }) => `/agent/run/${id}`),

@@ -67,6 +67,10 @@ export const transactions: Readonly<Record<string, readonly TransactionRow[]>> =
     since("a thread", "as `queue`"),
   ],
   "src/run/threads/fork.ts": [since("a new thread", itself)],
+  "src/run/threads/kept-conversations.ts": [
+    since("a thread without a live run", itself),
+    since("a thread without a live run", itself),
+  ],
   "src/run/threads/remove-threads.ts": [since("threads without a live run", itself)],
   "src/run/threads/threads.ts": [since("a thread without a live run", itself)],
   "src/run/turn/wait.ts": [

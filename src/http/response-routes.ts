@@ -1,8 +1,12 @@
 import {
+  addConversationItems,
   createConversation,
   deleteConversation,
+  deleteConversationItem,
   getConversation,
+  getConversationItem,
   listConversationItems,
+  updateConversation,
 } from "./dialects/responses/conversations.ts";
 import {
   cancelResponse,
@@ -22,6 +26,10 @@ export const responseRoutes: readonly EndpointRoute[] = [
   ["DELETE", "/v1/responses/:id", deleteResponse],
   ["POST", "/v1/conversations", createConversation],
   ["GET", "/v1/conversations/:id", getConversation],
+  ["POST", "/v1/conversations/:id", updateConversation],
   ["GET", "/v1/conversations/:id/items", listConversationItems],
+  ["POST", "/v1/conversations/:id/items", addConversationItems],
+  ["GET", "/v1/conversations/:id/items/:item_id", getConversationItem],
+  ["DELETE", "/v1/conversations/:id/items/:item_id", deleteConversationItem],
   ["DELETE", "/v1/conversations/:id", deleteConversation],
 ];

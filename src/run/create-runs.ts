@@ -18,6 +18,7 @@ import { cancelRun } from "./lifecycle/cancel.ts";
 import { continueRun, decide } from "./verbs/decide.ts";
 import { channel, createDeltaWriter, type Notice, parseNotice, shortId } from "./log/deltas.ts";
 import { editMessage } from "./threads/edit-message.ts";
+import { createKeptConversations } from "./threads/kept-conversations.ts";
 import { createQueue } from "./engine/queue.ts";
 import { createTimetable } from "./engine/timetable.ts";
 import { createKnownDefinitions } from "./log/run-definitions.ts";
@@ -141,9 +142,11 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   const isBusy = () => queue.busy() || active.size > 0;
 
   const { placeOf, definitionOf, ...mine } = createThreads(database);
+  const kept = createKeptConversations(runtime);
   const threads: Threads = {
     ...mine,
     ...createBranches(runtime),
+    ...kept,
     ...createSessions(database.query),
     async pending(caller, threadId) {
       const { id } = await mine.getThread(caller, threadId);
@@ -160,6 +163,15 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
       const removeFile = await mirror?.leaving(id);
       await mine.deleteThread(caller, id);
       await removeFile?.();
+    },
+    async addItems(caller, threadId, items) {
+      const added = await kept.addItems(caller, threadId, items);
+      mirror?.changed(threadId);
+      return added;
+    },
+    async takeBack(caller, threadId, cut) {
+      await kept.takeBack(caller, threadId, cut);
+      mirror?.changed(threadId);
     },
     async editMessage(caller, edit) {
       const edited = await editMessage(runtime, caller, edit);

@@ -1,3 +1,4 @@
+import type { KeptConversations } from "./kept-conversations.ts";
 import type { BroughtResult, BroughtWith } from "./brought-results.ts";
 import type { ArgumentPattern } from "../protocol/agents/approval.ts";
 import type { RunRecord, GrantView, RunWrite } from "../protocol/threads/run-shapes.ts";
@@ -281,7 +282,7 @@ export type Approvals = {
 };
 
 /** Threads, their items and branches. Each verb throws NotFound for what is not the caller's. */
-export type Threads = {
+export type Threads = KeptConversations & {
   /** The messages that wait for their turn in a thread, the next one first. Throws NotFound as `getThread`. */
   pending(caller: Caller, threadId: string): Promise<readonly PendingMessage[]>;
   /** A room's agents are told nothing of before from here on. Its caller must have been checked. */

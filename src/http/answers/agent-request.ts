@@ -77,15 +77,15 @@ function optionsOf({ settings, format, toolChoice, tools, onLimit, toolCalls, ec
   };
 }
 
-/** The client's own record of the conversation as items; calls keep their results. */
-function toHistory(messages: readonly AnswerMessage[]): NewItem[] {
+/** The client's own record of a conversation as items; calls keep their results, by steps that no other items of the thread have. */
+export function toHistory(messages: readonly AnswerMessage[], steps = "history"): NewItem[] {
   const items: NewItem[] = [];
   let answers = 0;
   /** Index of each call in its answer, by the client's id of it. */
   let indexes = new Map<string, number>();
   for (const message of messages) {
     if (message.role === "assistant") {
-      const step = `history:${++answers}`;
+      const step = `${steps}:${++answers}`;
       const calls = message.calls ?? [];
       indexes = new Map(calls.map((call, index) => [call.id, index]));
       items.push({ id: newId(), kind: "message", step, body: { role: "assistant", content: message.content } });
@@ -96,7 +96,7 @@ function toHistory(messages: readonly AnswerMessage[]): NewItem[] {
       items.push({
         id: newId(),
         kind: "result",
-        step: `history:${answers}`,
+        step: `${steps}:${answers}`,
         index,
         // Nobody here knows where the client's tools have their texts from.
         body: { content: message.content, untrusted: true, ...(message.isError && { isError: true }) },

@@ -10,7 +10,10 @@ import type { AnswerMessage, AnswerRequest } from "./answer-request.ts";
 const maxFiles = 100;
 
 /** The request with the files that its messages name. Throws NotFound for one that is not the caller's. */
-export async function resolveFiles({ caller, services }: EndpointCall, asked: AnswerRequest): Promise<AnswerRequest> {
+export async function resolveFiles<Asked extends Pick<AnswerRequest, "messages">>(
+  { caller, services }: EndpointCall,
+  asked: Asked,
+): Promise<Asked> {
   const ids = new Set(asked.messages.flatMap((message) => (hasIds(message) ? message.fileIds : [])));
   if (ids.size === 0) return asked;
   if (ids.size > maxFiles)

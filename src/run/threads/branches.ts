@@ -1,5 +1,5 @@
 import type { Caller } from "../../protocol/base/callers.ts";
-import { NotFound } from "../../protocol/base/errors.ts";
+import { Conflict, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import type { Item, NewItem, StateBody } from "../../protocol/threads/items.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
@@ -125,6 +125,12 @@ export async function endOfBranch(query: Query, threadId: string, itemId: string
   return end;
 }
 
+/** There each agent has its own memory of what was said. */
+export async function mustBeNoRoom(query: Query, threadId: string): Promise<void> {
+  const rooms = await query("select 1 from rooms where thread_id = $1", [threadId]);
+  if (rooms.length > 0) throw new Conflict("Messages in a room can't be changed.", { code: "thread_is_room" });
+}
+
 /** Throws Conflict while a run works in the thread or a message waits for it: they write to the branch that is shown. */
 export async function lockIdle(query: Query, caller: Caller, threadId: string): Promise<ThreadRow> {
   const [thread] = isId(threadId)
@@ -139,7 +145,7 @@ export async function lockIdle(query: Query, caller: Caller, threadId: string): 
   return thread;
 }
 
-async function appendState(
+export async function appendState(
   query: Query,
   threadId: string,
   { parent, body }: { readonly parent: string | null; readonly body: StateBody },

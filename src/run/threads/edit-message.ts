@@ -4,7 +4,7 @@ import { isId, newId } from "../../protocol/base/ids.ts";
 import { type MessageContent, type ItemOf, type MessageBody, textOf } from "../../protocol/threads/items.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { endOfBranch, lockIdle } from "./branches.ts";
+import { endOfBranch, lockIdle, mustBeNoRoom } from "./branches.ts";
 import { copiesOf, maxCopied, stubsOf } from "./fork.ts";
 import {
   insertItemsSql,
@@ -116,12 +116,6 @@ async function laterItems(query: Query, { id: threadId, leaf }: ThreadRow, messa
   if (later.length > maxCopied)
     throw new Conflict(`More than ${maxCopied} items come after the message.`, { code: "too_long" });
   return later.filter(({ kind }) => kind !== "summary");
-}
-
-/** There each agent has its own memory of what was said. */
-async function mustBeNoRoom(query: Query, threadId: string): Promise<void> {
-  const rooms = await query("select 1 from rooms where thread_id = $1", [threadId]);
-  if (rooms.length > 0) throw new Conflict("Messages in a room can't be changed.", { code: "thread_is_room" });
 }
 
 function isBlank(content: MessageContent): boolean {

@@ -42,14 +42,15 @@ export async function inputItems({ services, caller }: CallerCall, kept: KeptRes
 }
 
 /** A conversation as it is shown, oldest first. */
-export async function conversationItems(
-  { services, caller }: CallerCall,
-  threadId: string,
-): Promise<readonly ListedItem[]> {
-  return itemsOf(await services.threads.listBranch(caller, threadId, { most }));
+export async function conversationItems(call: CallerCall, threadId: string): Promise<readonly ListedItem[]> {
+  return itemsOf(await shownBranch(call, threadId));
 }
 
-function itemsOf(items: readonly Item[]): readonly ListedItem[] {
+export function shownBranch({ services, caller }: CallerCall, threadId: string, leaf?: string) {
+  return services.threads.listBranch(caller, threadId, { most, ...(leaf !== undefined && { leaf }) });
+}
+
+export function itemsOf(items: readonly Item[]): readonly ListedItem[] {
   const results = new Map(items.flatMap((item) => (item.kind === "result" ? [[placeOf(item), item] as const] : [])));
   return items.flatMap((item): ListedItem[] => {
     if (isErased(item) || isNested(item)) return [];
@@ -113,6 +114,11 @@ export function pageOf(
     last_id: data.at(-1)?.id ?? null,
     has_more: begin + limit < sorted.length,
   };
+}
+
+/** The item that another one is told of as. */
+export function isToldAs(item: Item, id: string): boolean {
+  return id.endsWith("_" + bare(item.id));
 }
 
 function bare(id: string): string {

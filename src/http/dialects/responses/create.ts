@@ -1,4 +1,3 @@
-import { Readable } from "node:stream";
 import type { AgentDefinition } from "../../../protocol/agents/agents.ts";
 import { InvalidInput, messageOf } from "../../../protocol/base/errors.ts";
 import type { RunStart, StartInput } from "../../../run/runs.ts";
@@ -6,17 +5,17 @@ import { unknownModel } from "../../answers/answer.ts";
 import type { AnswerRequest } from "../../answers/answer-request.ts";
 import { startOrContinue, tellRun } from "../../answers/ask-agent.ts";
 import { askModel } from "../../answers/ask-model.ts";
-import { resolveFiles } from "../../answers/attach.ts";
 import { bareAgent } from "../../answers/bare-agent.ts";
 import type { JsonFields } from "../../answers/request-values.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import { answerApprovals, continuationOf } from "./continue-response.ts";
 import { answerRequest, decodeResponseRequest, type ResponseRequest } from "./decode.ts";
-import { checkResults, decodeInput, type DecodedInput, type SentFile } from "./decode-input.ts";
+import { checkResults, decodeInput, type DecodedInput } from "./decode-input.ts";
 import { type DecodedTools, decodeTools } from "./decode-tools.ts";
 import { hostedTools } from "./hosted-tools.ts";
 import { findResponse, openCallsAt, readResponse } from "./kept-response.ts";
 import { withNamedItems } from "./named-items.ts";
+import { createSentFiles } from "./sent-files.ts";
 import { echoOf } from "./response-object.ts";
 import { keptHead, passingHead, responseWire } from "./wire.ts";
 
@@ -26,11 +25,11 @@ export async function createResponse(call: EndpointCall): Promise<string | objec
   const asked = decodeResponseRequest(call.body);
   const isModel = services.models.has(asked.model);
   if (!isModel && !services.agents.has(asked.model)) throw unknownModel(asked.model, services);
-  const files: SentFile[] = [];
-  const input = decodeInput(await withNamedItems(call, asked.items), (file) => `sent:${files.push(file) - 1}`);
+  const files = createSentFiles();
+  const input = decodeInput(await withNamedItems(call, asked.items), files.keep);
   const tools = decodeTools(asked.body, input.tools);
   const agent = isModel ? undefined : services.agents.get(asked.model);
-  const request = await readRequest(call, { asked, input, tools, agent, files });
+  const request = await files.resolve(call, readRequest(call, { asked, input, tools, agent }));
   if (asked.stream) call.streams.admit(reply, caller.userId);
 
   const echo = echoOf(asked.body, tools.told, asked.conversation);
@@ -49,38 +48,15 @@ type DecodedRequest = {
   readonly agent: AgentDefinition | undefined;
 };
 
-async function readRequest(
+function readRequest(
   call: EndpointCall,
-  {
-    asked,
-    input,
-    tools,
-    agent,
-    files,
-  }: DecodedRequest & { readonly tools: DecodedTools; readonly files: readonly SentFile[] },
-): Promise<AnswerRequest> {
+  { asked, input, tools, agent }: DecodedRequest & { readonly tools: DecodedTools },
+): AnswerRequest {
   const { leftOut, toolChoice } = hostedTools(call, agent, tools);
   const unheard = [...asked.leftOut, ...leftOut];
   if (unheard.length > 0) call.reply.header("x-colloquy-left-out", unheard.join(", "));
   const read = answerRequest(asked, input, tools);
-  const request = toolChoice === undefined ? read : { ...read, toolChoice };
-  return resolveFiles(call, files.length === 0 ? request : await withFiles(call, request, files));
-}
-
-/** Files that came in the request are uploads like any other. */
-async function withFiles(
-  { services, caller }: EndpointCall,
-  request: AnswerRequest,
-  files: readonly SentFile[],
-): Promise<AnswerRequest> {
-  const ids: string[] = [];
-  for (const { name, bytes } of files)
-    ids.push((await services.uploads.receive(caller, { name, bytes: Readable.from([bytes]) })).id);
-  const idOf = (id: string) => (id.startsWith("sent:") ? ids[Number(id.slice(5))]! : id);
-  const messages = request.messages.map((message) =>
-    message.role === "user" && message.fileIds ? { ...message, fileIds: message.fileIds.map(idOf) } : message,
-  );
-  return { ...request, messages };
+  return toolChoice === undefined ? read : { ...read, toolChoice };
 }
 
 async function begin(

@@ -12,6 +12,7 @@ import {
   optionalString,
   refuse,
 } from "../../answers/request-values.ts";
+import { metadataIn } from "./metadata.ts";
 import type { DecodedTools } from "./decode-tools.ts";
 import type { DecodedInput } from "./decode-input.ts";
 
@@ -50,7 +51,7 @@ export function decodeResponseRequest(sent: unknown): ResponseRequest {
   const reasoning = optionalFields(body, "reasoning");
   const instructions = optionalString(body, "instructions");
   const toolCalls = optionalNumber(body, "max_tool_calls", { from: 1, whole: true });
-  const onLimit = onLimitIn(optionalFields(body, "metadata") ?? {});
+  const onLimit = onLimitIn(metadataIn(body));
   const effort = reasoning && optionalString(reasoning, "effort", "reasoning.");
   return {
     model,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { eventSchema, eventStream } from "../../shapes/event-schema.ts";
 
 /** Texts with a type, as the input and the output are made of. */
-const itemSchema = z.looseObject({ type: z.string() });
+export const itemSchema = z.looseObject({ type: z.string() });
 
 /** For the document only: decode.ts reads the body by hand. */
 export const createSchema = z.looseObject({

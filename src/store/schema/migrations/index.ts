@@ -4,6 +4,14 @@ import { growth } from "./0031-growth.ts";
 import { retention } from "./0032-retention.ts";
 import { usageHours } from "./0033-usage-hours.ts";
 import { repeatedRequests } from "./0034-repeated-requests.ts";
+import { threadMetadata } from "./0035-thread-metadata.ts";
 
 /** Every migration since the baseline, in order; the first is 0030. */
-export const migrations: readonly Migration[] = [runQueue, growth, retention, usageHours, repeatedRequests];
+export const migrations: readonly Migration[] = [
+  runQueue,
+  growth,
+  retention,
+  usageHours,
+  repeatedRequests,
+  threadMetadata,
+];
