@@ -55,6 +55,7 @@ export function createRunReader(
   let outcome: RunOutcome | undefined;
   const text = createTextSender();
   let finish: FinishReason = "stop";
+  let stopSequence: string | undefined;
   let model: string | undefined;
   let usage: Usage = { inputTokens: 0, outputTokens: 0 };
   const calls = createCallParts(options.openCalls);
@@ -73,7 +74,12 @@ export function createRunReader(
   const think = (piece: string) => void parts.push({ type: "reasoning", text: piece });
   const fail = (status: RunOutcome["status"], error: ColloquyError) => void (outcome = { status, error });
   const end = (status: "done" | "waiting", reason: FinishReason) => {
-    parts.push({ type: "finish", reason, usage });
+    parts.push({
+      type: "finish",
+      reason,
+      usage,
+      ...(stopSequence !== undefined && reason === "stop" && status === "done" && { stopSequence }),
+    });
     outcome = { status };
   };
 
@@ -103,6 +109,7 @@ export function createRunReader(
           say(rest);
           parts.push(...citationsIn(item.body, said));
         }
+        ({ stopSequence } = item.body);
         finish = item.body.finish === "length" || item.body.finish === "filter" ? item.body.finish : "stop";
         usage = addUsage(usage, item.body.usage);
         model = item.body.model ?? model;

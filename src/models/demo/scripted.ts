@@ -37,6 +37,7 @@ const stepSchema = z.union([
     finish: z.enum(["stop", "length", "calls", "filter", "other"]),
     usage: z.strictObject({ inputTokens: z.int(), outputTokens: z.int() }).optional(),
     opaque: z.unknown().optional(),
+    stoppedBy: z.string().optional(),
   }),
 ]);
 const answerSchema = z.union([z.string(), z.array(stepSchema)]);
@@ -109,7 +110,7 @@ async function play(step: ScriptStep, writer: AnswerWriter, signal: AbortSignal)
       retryAfterSeconds,
       ...(contextTokens === undefined ? {} : { contextTokens }),
     });
-  } else if ("finish" in step) writer.finish(step.finish, step.usage, step.opaque);
+  } else if ("finish" in step) writer.finish(step.finish, step.usage, step);
   else if ("waitMs" in step) await sleep(step.waitMs, undefined, { signal }).catch(() => undefined);
   else if ("gate" in step) await orAborted(step.gate(), signal);
   else await orAborted(new Promise(() => undefined), signal);

@@ -22,6 +22,7 @@ type AnthropicDelta = {
   signature?: unknown;
   citation?: unknown;
   stop_reason?: unknown;
+  stop_sequence?: unknown;
 };
 type AnthropicUsage = {
   input_tokens?: unknown;
@@ -39,6 +40,7 @@ type AnthropicPayload = {
   usage?: AnthropicUsage | null;
   content?: unknown;
   stop_reason?: unknown;
+  stop_sequence?: unknown;
 };
 
 type OpenBlock = {
@@ -66,6 +68,7 @@ export class AnthropicReader implements AnswerReader {
   readonly #usages: (Usage | undefined)[] = [];
   #usage: AnthropicUsage = {};
   #reason: unknown;
+  #stoppedBy: unknown;
   #calls = 0;
   #forCaller = 0;
   paused = false;
@@ -96,6 +99,7 @@ export class AnthropicReader implements AnswerReader {
       case "message_delta":
         this.#count(event.usage);
         if (event.delta?.stop_reason) this.#reason = event.delta.stop_reason;
+        this.#stoppedBy = event.delta?.stop_sequence ?? undefined;
         return;
       case "message_stop":
         return this.#finish();
@@ -107,7 +111,7 @@ export class AnthropicReader implements AnswerReader {
   }
 
   whole(body: unknown): void {
-    const { type, error, content, usage, stop_reason } = objectOf(body) as AnthropicPayload;
+    const { type, error, content, usage, stop_reason, stop_sequence } = objectOf(body) as AnthropicPayload;
     if (type === "error" || error) throw new ProviderError(error);
     if (!Array.isArray(content)) throw new NotTheProtocol("a message without content");
     for (const [index, block] of (content as (AnthropicBlock | null)[]).entries()) {
@@ -116,6 +120,7 @@ export class AnthropicReader implements AnswerReader {
     }
     this.#count(usage);
     this.#reason = stop_reason ?? "other";
+    this.#stoppedBy = stop_sequence;
     this.#finish();
   }
 
@@ -199,7 +204,10 @@ export class AnthropicReader implements AnswerReader {
     const thinking = this.#content.filter(isThinking);
     const opaque: AnthropicThinking | undefined =
       thinking.length > 0 ? { provider: "anthropic", blocks: thinking } : undefined;
-    this.#answer.finish(reason === "calls" && this.#forCaller === 0 ? "stop" : reason, sumOf(this.#usages), opaque);
+    this.#answer.finish(reason === "calls" && this.#forCaller === 0 ? "stop" : reason, sumOf(this.#usages), {
+      opaque,
+      stoppedBy: this.#stoppedBy,
+    });
   }
 }
 

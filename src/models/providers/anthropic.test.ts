@@ -47,6 +47,25 @@ function rawAnswer(blocks: readonly (readonly object[])[], reason: string): stri
 
 const cached = { cache_control: { type: "ephemeral" } };
 
+test("the stop text that ended an answer is told", async () => {
+  const delta = { stop_reason: "stop_sequence", stop_sequence: "END" };
+  const streamed = rawAnswer([[{ type: "text", text: "a" }]], "stop_sequence");
+  const answers = [
+    { raw: streamed.replace('"stop_reason":"stop_sequence"', JSON.stringify(delta).slice(1, -1)) },
+    {
+      raw: JSON.stringify({ type: "message", content: [{ type: "text", text: "a" }], ...delta }),
+      headers: { "content-type": "application/json" },
+    },
+  ];
+  for (const answer of answers) {
+    server.answer(answer);
+    const ends: unknown[] = [];
+    for await (const parts of models.get("m").stream({ messages: [], settings: { stop: ["END"] } }, never))
+      for (const part of parts) if (part.type === "finish") ends.push([part.reason, part.stopSequence]);
+    assert.deepEqual(ends, [["stop", "END"]]);
+  }
+});
+
 test("a request in full: one system text, two sides, results before text", async () => {
   await ask({
     messages: [

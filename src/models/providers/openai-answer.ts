@@ -12,7 +12,14 @@ type OpenAiDelta = {
   tool_calls?: unknown;
   function_call?: CallDelta["function"];
 };
-type OpenAiChoice = { delta?: OpenAiDelta | null; message?: OpenAiDelta | null; finish_reason?: unknown };
+type OpenAiChoice = {
+  delta?: OpenAiDelta | null;
+  message?: OpenAiDelta | null;
+  finish_reason?: unknown;
+  /** Which stop text ended the answer, as vLLM and SGLang tell it; OpenAI and llama.cpp do not. */
+  stop_reason?: unknown;
+  matched_stop?: unknown;
+};
 type CallDelta = { index?: unknown; id?: unknown; function?: { name?: unknown; arguments?: unknown } | null };
 type OpenAiPayload = { error?: unknown; usage?: unknown; choices?: readonly (OpenAiChoice | null)[] };
 type StreamedCall = { readonly id: unknown; ours: number | undefined; held: string };
@@ -23,6 +30,7 @@ export class OpenAiReader implements AnswerReader {
   readonly #calls = new Map<unknown, StreamedCall>();
   #lastCall: unknown;
   #finish: FinishReason | undefined;
+  #stoppedBy: unknown;
   #refused = false;
   #hasText = false;
   #usage: Usage | undefined;
@@ -47,7 +55,12 @@ export class OpenAiReader implements AnswerReader {
     const choice = choices?.[0];
     if (!choice) return;
     if (choice.delta) this.#delta(choice.delta);
-    if (choice.finish_reason) this.#finish = finishReasons.get(choice.finish_reason) ?? "other";
+    if (choice.finish_reason) this.#ends(choice);
+  }
+
+  #ends({ finish_reason, stop_reason, matched_stop }: OpenAiChoice): void {
+    this.#finish = finishReasons.get(finish_reason) ?? "other";
+    this.#stoppedBy = stop_reason ?? matched_stop;
   }
 
   get #hasBegun(): boolean {
@@ -61,7 +74,7 @@ export class OpenAiReader implements AnswerReader {
     if (!choice?.message) throw new NotTheProtocol("an answer without choices");
     this.#usage = usageOf(usage);
     this.#delta(choice.message);
-    this.#finish = finishReasons.get(choice.finish_reason) ?? "other";
+    this.#ends(choice);
     this.end();
   }
 
@@ -70,7 +83,7 @@ export class OpenAiReader implements AnswerReader {
     for (const call of this.#calls.values()) {
       if (call.ours === undefined) throw new NotTheProtocol("a tool call without a name");
     }
-    this.#answer.finish(this.#refused ? "filter" : this.#finish, this.#usage);
+    this.#answer.finish(this.#refused ? "filter" : this.#finish, this.#usage, { stoppedBy: this.#stoppedBy });
   }
 
   #delta(delta: OpenAiDelta): void {

@@ -50,6 +50,38 @@ test("what a client wrote besides is passed on; what the operator has set stands
   assert.equal(body["model"], "served");
 });
 
+for (const [what, told] of [
+  ["vLLM", { stop_reason: "END" }],
+  ["SGLang", { matched_stop: "END" }],
+  ["vLLM, a token", { stop_reason: 128009 }],
+  ["SGLang, a mark of the model", { matched_stop: "<|im_end|>" }],
+  ["OpenAI and llama.cpp", {}],
+] as const)
+  test(`the stop text that ended an answer: ${what}`, async () => {
+    const choice = { index: 0, finish_reason: "stop", ...told };
+    const known = Object.values(told)[0] === "END" ? "END" : undefined;
+    const request = { messages: [], settings: { stop: ["STOP", "END"] } };
+    const ends = [
+      { raw: `data: ${JSON.stringify({ choices: [{ ...choice, delta: { content: "a" } }] })}\n\ndata: [DONE]\n\n` },
+      {
+        raw: JSON.stringify({ choices: [{ ...choice, message: { content: "a" } }] }),
+        headers: { "content-type": "application/json" },
+      },
+    ];
+    for (const answer of ends) {
+      server.answer(answer);
+      assert.equal((await finishOf(request)).stopSequence, known);
+      server.answer(answer);
+      assert.equal((await finishOf({ messages: [] })).stopSequence, undefined);
+    }
+  });
+
+async function finishOf(request: ModelRequest) {
+  for await (const parts of models.get("m").stream(request, never))
+    for (const part of parts) if (part.type === "finish") return part;
+  throw new Error("no end");
+}
+
 test("a request in full", async () => {
   const body = await bodyFor({
     messages: [

@@ -2,6 +2,8 @@ import { newId } from "../../protocol/base/ids.ts";
 import { callIdOf } from "../../protocol/threads/items.ts";
 import type { FinishReason, ModelMessage, ModelPart, ModelRequest, Usage } from "../../protocol/agents/models.ts";
 
+export type FinishDetails = { readonly opaque?: unknown; readonly stoppedBy?: unknown };
+
 /**
  * Writes the parts of one answer: mints call ids, counts indexes from 0, and estimates what the provider does not count.
  * Parts are appended to the batch that the caller has set.
@@ -56,14 +58,18 @@ export class AnswerWriter {
     this.#batch.push({ type: "call-delta", index, arguments: text });
   }
 
-  /** Some providers say `stop` though they call: what was called decides. */
-  finish(reason: FinishReason, usage: Usage | undefined, opaque?: unknown): void {
+  /** Some providers say `stop` though they call: what was called decides. `stoppedBy` as the provider tells it, if it does. */
+  finish(reason: FinishReason, usage: Usage | undefined, { opaque, stoppedBy }: FinishDetails = {}): void {
     if (this.finished) return;
     this.finished = true;
+    const known = this.#calls > 0 && reason === "stop" ? "calls" : reason;
+    // The same fields may tell a token, or a mark of the model's own.
+    const stopSequence = known === "stop" && this.#request.settings?.stop?.find((stop) => stop === stoppedBy);
     this.#batch.push({
       type: "finish",
-      reason: this.#calls > 0 && reason === "stop" ? "calls" : reason,
+      reason: known,
       usage: usage ?? estimateUsage(this.#request, this.#characters),
+      ...(stopSequence ? { stopSequence } : undefined),
       ...(opaque === undefined ? undefined : { opaque }),
     });
   }

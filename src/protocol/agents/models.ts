@@ -115,7 +115,14 @@ export type ModelPart =
       readonly given?: string;
     }
   | { readonly type: "call-delta"; readonly index: number; readonly arguments: string }
-  | { readonly type: "finish"; readonly reason: FinishReason; readonly usage: Usage; readonly opaque?: unknown };
+  | {
+      readonly type: "finish";
+      readonly reason: FinishReason;
+      readonly usage: Usage;
+      /** Which of the `stop` texts ended it, with "stop"; absent: none did, or the provider does not say. */
+      readonly stopSequence?: string;
+      readonly opaque?: unknown;
+    };
 
 export type ModelStream = AsyncIterable<readonly ModelPart[]>;
 

@@ -34,6 +34,8 @@ export type MessageBody = {
   /** Which model served, why it stopped, what it used; on an assistant's message. */
   readonly model?: string;
   readonly finish?: string;
+  /** Which of the caller's `stop` texts ended it, where the provider says so. */
+  readonly stopSequence?: string;
   readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
   /** What it cost, in the unit of `prices`, where they are known; on an assistant's message. */
   readonly cost?: number;

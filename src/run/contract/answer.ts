@@ -10,6 +10,7 @@ export type ModelAnswer = {
   calls: { name: string; arguments: string; given?: string }[];
   model: string;
   finish: FinishReason | undefined;
+  stopSequence: string | undefined;
   usage: Usage | undefined;
   opaque: unknown;
   /** Pictures that the model was not shown. */

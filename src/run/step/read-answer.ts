@@ -17,6 +17,7 @@ export function emptyAnswer(): ModelAnswer {
     calls: [],
     model: "",
     finish: undefined,
+    stopSequence: undefined,
     usage: undefined,
     opaque: undefined,
     unseen: 0,
@@ -85,6 +86,7 @@ export async function readAnswer(
           break;
         case "finish":
           answer.finish = part.reason;
+          answer.stopSequence = part.stopSequence;
           answer.usage = part.usage;
           answer.opaque = part.opaque;
       }
@@ -185,7 +187,7 @@ export function partialItem(answer: ModelAnswer, place: AnswerPlace): NewItem | 
 }
 
 export function messageBody(answer: ModelAnswer): MessageBody {
-  const { text, reasoning, protocolAt, opaque, model, finish, usage, unseen, records } = answer;
+  const { text, reasoning, protocolAt, opaque, model, finish, stopSequence, usage, unseen, records } = answer;
   const costs = records.flatMap(({ cost }) => cost ?? []);
   return {
     role: "assistant",
@@ -196,6 +198,7 @@ export function messageBody(answer: ModelAnswer): MessageBody {
     model,
     ...(unseen > 0 ? { unseenPictures: unseen } : {}),
     ...(finish === undefined ? {} : { finish }),
+    ...(stopSequence === undefined ? {} : { stopSequence }),
     ...(usage ? { usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } } : {}),
     ...(costs.length > 0 ? { cost: costs.reduce((sum, cost) => sum + cost, 0) } : {}),
     ...timingOf(records),

@@ -11,7 +11,8 @@ const stopReasons: Record<FinishReason, string> = {
 /** Nobody checks it: thinking that comes back is not read. Clients keep no thinking without one. */
 export const signature = "colloquy";
 
-export function stopOf(reason: FinishReason) {
+export function stopOf({ reason, stopSequence }: { readonly reason: FinishReason; readonly stopSequence?: string }) {
+  if (stopSequence !== undefined) return { stop_reason: "stop_sequence", stop_sequence: stopSequence };
   return { stop_reason: stopReasons[reason], stop_sequence: null };
 }
 

@@ -97,10 +97,9 @@ function createEventEncoder(id: string): (parts: readonly AnswerPart[]) => strin
   };
 }
 
-function endOf({ reason, usage }: Extract<ModelPart, { type: "finish" }>): string {
-  const delta = stopOf(reason);
+function endOf(end: Extract<ModelPart, { type: "finish" }>): string {
   return (
-    eventText("message_delta", { type: "message_delta", delta, usage: usageOf(usage) }) +
+    eventText("message_delta", { type: "message_delta", delta: stopOf(end), usage: usageOf(end.usage) }) +
     eventText("message_stop", { type: "message_stop" })
   );
 }

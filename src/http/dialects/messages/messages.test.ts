@@ -21,6 +21,7 @@ function script({ messages, tools = [] }: ModelRequest): ScriptAnswer {
   if (said === "beep")
     return [{ text: "Now:" }, { call: "beep", arguments: { n: 1 } }, { call: "beep", arguments: {} }];
   if (said === "slow") return [{ text: "begun" }, { gate: () => gate.promise }, { text: ", done" }];
+  if (said === "count") return [{ text: "one, two" }, { finish: "stop", stoppedBy: "three" }];
   if (said === "fail") return [{ error: "refused", message: "I won't" }];
   return [
     {
@@ -63,6 +64,7 @@ type Body = {
   readonly id: string;
   readonly content: readonly Block[];
   readonly stop_reason: string;
+  readonly stop_sequence: string | null;
   readonly type: string;
   readonly error?: { readonly type: string; readonly message: string; readonly details?: object };
   readonly request_id?: string;
@@ -116,6 +118,20 @@ test("a stream tells each block from its start to its end", async () => {
   assert.match(events.join("\n"), /"signature_delta","signature":"colloquy"/);
   assert.match(events.at(-2)!, /"stop_reason":"tool_use"/);
 });
+
+for (const model of ["script", "assistant"])
+  for (const stops of [["three"], ["four"], undefined])
+    test(`${model} says which stop sequence ended it: ${stops?.join() ?? "none was sent"}`, async () => {
+      const asked = { model, messages: [says("count")], ...(stops && { stop_sequences: stops }) };
+      const isStopped = stops?.includes("three");
+      const expected = isStopped
+        ? { stop_reason: "stop_sequence", stop_sequence: "three" }
+        : { stop_reason: "end_turn", stop_sequence: null };
+      const { body } = await ask(asked);
+      assert.deepEqual({ stop_reason: body.stop_reason, stop_sequence: body.stop_sequence }, expected);
+      const streamed = await (await post({ max_tokens: 9, stream: true, ...asked })).text();
+      assert.ok(streamed.includes(`"delta":${JSON.stringify(expected)}`), streamed);
+    });
 
 test("the run that answers is in the answer's id and in the headers", async () => {
   const { body, response, status } = await ask({ messages: [says("hi")] });

@@ -38,7 +38,7 @@ const usageSchema = z.object({
   cache_read_input_tokens: z.int(),
   output_tokens: z.int(),
 });
-const stopReasonSchema = z.enum(["end_turn", "max_tokens", "tool_use", "refusal"]);
+const stopReasonSchema = z.enum(["end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal"]);
 
 const textBlock = z.object({ type: z.literal("text"), text: z.string() });
 const thinkingBlock = z.object({ type: z.literal("thinking"), thinking: z.string(), signature: z.string() });
@@ -57,7 +57,7 @@ export const answerSchema = z.object({
   model: z.string(),
   content: z.array(answerBlock),
   stop_reason: stopReasonSchema.nullable(),
-  stop_sequence: z.null(),
+  stop_sequence: z.string().nullable(),
   usage: usageSchema,
 });
 
@@ -79,7 +79,7 @@ export const streamedSchema = z.union([
   }),
   event("content_block_stop", { index: z.int() }),
   event("message_delta", {
-    delta: z.object({ stop_reason: stopReasonSchema, stop_sequence: z.null() }),
+    delta: z.object({ stop_reason: stopReasonSchema, stop_sequence: z.string().nullable() }),
     usage: usageSchema,
   }),
   event("message_stop", {}),

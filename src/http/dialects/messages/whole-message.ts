@@ -42,7 +42,7 @@ export function createWholeMessage(id: string): WholeAnswer {
           input: inputOf(call.written),
         })),
       ],
-      ...stopOf(finish?.reason ?? "other"),
+      ...stopOf(finish ?? { reason: "other" }),
       usage: usageOf(finish?.usage ?? { inputTokens: 0, outputTokens: 0 }),
     }),
   };
