@@ -1,73 +1,74 @@
 import { parseArgs } from "node:util";
-import { helpFor } from "./cli/help.ts";
+import { commandsIn, helpFor } from "./cli/help.ts";
 import { ignoreOutputErrors, ignoreClosedOutput } from "./cli/closed-pipe.ts";
 import { ColloquyError, InvalidInput, messageOf } from "./protocol/base/errors.ts";
+import { similarNames } from "./protocol/base/similar-names.ts";
 import { version } from "./protocol/base/version.ts";
 
 const help = `Colloquy: a self-hosted agent server.
 
-  colloquy serve                 start the server (same as npm start); Ctrl+C stops it
-                                 (settings: colloquy.yaml, or COLLOQUY_PORT, COLLOQUY_HOST, COLLOQUY_DATA, DATABASE_URL and
-                                 more; docs/configuration.md lists every key)
-      --workers <number>         server processes behind one port, to use several cores (PostgreSQL only; default: 1)
-  colloquy chat [room | agent]   chat in the terminal (default: assistant)
-      --thread <id>              continue a conversation
-      --plain                    plain lines instead of a full screen, as in a pipe
-      --json                     print events as JSON lines
-  colloquy run "<message>"       send a message to an agent and stream its answer
-      --agent <id>               agent to use (default: assistant)
-      --thread <id>              continue a thread
-      --json                     print events as JSON lines
-      --on-outage wait|fail      if the model is unavailable: wait, or fail (default)
-  colloquy runs                  list active runs and their open questions
-      --all                      include runs that have ended, newest first, and how to continue them
-      --status <status>          only queued, running, waiting, done, failed or cancelled runs
-      --limit <number>           maximum number of runs (default: 20)
-  colloquy answer <question> <decision>   answer a run's question and follow the run
-                                 (allow, deny; continue, stop; done, failed, retry; model)
-      --text <text>              reason, answer, or name of another model
-      --arguments <json>         allow with these arguments instead
-      --always                   allow, and don't ask again for this call
-  colloquy resume <run>          continue a failed or stopped run where it ended, and follow it
-      --json                     print events as JSON lines
-      --on-outage wait|fail      same as for \`run\`
-  colloquy fork <run> <step>     start a new run with a run's steps up to this one, and follow it
-      --model <model>            use another model from there on
-      --text <text>              replace the message that started it
-      --json                     print events as JSON lines
-  colloquy open                  create a one-time link that lets a browser on this machine manage the server
-  colloquy doctor                check configuration, database and models   [--all] [--json]
-  colloquy export <folder>       write all rows and files to a folder (with PGlite, stop the server first)
-  colloquy import <folder>       load an export into an empty database and data directory
-  colloquy user add <name>       create an account and print its API key   [--admin]
-      --scopes <scopes>          what the key may do (default: * for everything the account may do)
-      --days <number>            days until it expires (default: 90), or never
-  colloquy user list             list accounts
-  colloquy user reset <name>     create a link to set a new password   [--stdin: read the password from standard input]
-  colloquy user disable <name>   block an account and its keys; \`enable\` undoes it
-  colloquy user keys <name>      list its API keys   [--add <label> --scopes <scopes> [--days <number>]: create a key]
-  colloquy user revoke <key>     revoke an API key, by the id that \`keys\` shows
-  colloquy user erase <name>     permanently delete an account and all its data   [--confirm <name>]
-  colloquy rag list [<collection>]   list collections, or the documents of one   [--json]
-  colloquy rag add <collection> <place>…   add files, folders and web addresses, and wait until they are indexed
-      --model <model>            embedding model of a new collection (none, http:…, onnx:…, gguf:…)
-  colloquy rag remove <collection> [<document>…]   delete documents, or the whole collection
-  colloquy rag reindex <collection>   re-index its documents   [--model <model>] [--chunk-size <tokens>]
-  colloquy rag export <collection> <folder>   write a collection to a folder
-  colloquy rag import <folder>   create a collection from an export   [--name <name>]
-  colloquy rag query <collection> "<question>"   test a query: passages, and how each was found   [--json]
-      --retrieval <way>          lexical, vector or hybrid (default: the collection's)
-      --limit <number>           maximum number of passages (default: 8)
-  colloquy rag eval [<folder>]   measure retrieval quality (default: a small built-in set)   [--json]
-      --collection <name>        use a collection that already has the documents
-  colloquy mcp                   run as an MCP server over standard input and output
-  colloquy tools serve           serve this machine's tools, for servers that name it as TOOLS_HOST
-      --port <port>              port to listen on (default: 10006)
-      --host <address>           address to listen on (default: 127.0.0.1; others need TOOLS_TOKEN)
-  colloquy tools todo            serve only the task tools, as an MCP server at /mcp
-      --port <port>              port to listen on (default: 8001)
-      --user <name>              whose tasks to use
-      --database <url>           PostgreSQL server to use instead of the configured database
+  ./colloquy serve                 start the server (same as npm start); Ctrl+C stops it
+                                   (settings: colloquy.yaml, or COLLOQUY_PORT, COLLOQUY_HOST, COLLOQUY_DATA, DATABASE_URL and
+                                   more; docs/configuration.md lists every key)
+      --workers <number>           server processes behind one port, to use several cores (PostgreSQL only; default: 1)
+  ./colloquy chat [room | agent]   chat in the terminal (default: assistant)
+      --thread <id>                continue a conversation
+      --plain                      plain lines instead of a full screen, as in a pipe
+      --json                       print events as JSON lines
+  ./colloquy run "<message>"       send a message to an agent and stream its answer
+      --agent <id>                 agent to use (default: assistant)
+      --thread <id>                continue a thread
+      --json                       print events as JSON lines
+      --on-outage wait|fail        if the model is unavailable: wait, or fail (default)
+  ./colloquy runs                  list active runs and their open questions
+      --all                        include runs that have ended, newest first, and how to continue them
+      --status <status>            only queued, running, waiting, done, failed or cancelled runs
+      --limit <number>             maximum number of runs (default: 20)
+  ./colloquy answer <question> <decision>   answer a run's question and follow the run
+                                   (allow, deny; continue, stop; done, failed, retry; model)
+      --text <text>                reason, answer, or name of another model
+      --arguments <json>           allow with these arguments instead
+      --always                     allow, and don't ask again for this call
+  ./colloquy resume <run>          continue a failed or stopped run where it ended, and follow it
+      --json                       print events as JSON lines
+      --on-outage wait|fail        same as for \`run\`
+  ./colloquy fork <run> <step>     start a new run with a run's steps up to this one, and follow it
+      --model <model>              use another model from there on
+      --text <text>                replace the message that started it
+      --json                       print events as JSON lines
+  ./colloquy open                  create a one-time link that lets a browser on this machine manage the server
+  ./colloquy doctor                check configuration, database and models   [--all] [--json]
+  ./colloquy export <folder>       write all rows and files to a folder (with PGlite, stop the server first)
+  ./colloquy import <folder>       load an export into an empty database and data directory
+  ./colloquy user add <name>       create an account and print its API key   [--admin]
+      --scopes <scopes>            what the key may do (default: * for everything the account may do)
+      --days <number>              days until it expires (default: 90), or never
+  ./colloquy user list             list accounts
+  ./colloquy user reset <name>     create a link to set a new password   [--stdin: read the password from standard input]
+  ./colloquy user disable <name>   block an account and its keys; \`enable\` undoes it
+  ./colloquy user keys <name>      list its API keys   [--add <label> --scopes <scopes> [--days <number>]: create a key]
+  ./colloquy user revoke <key>     revoke an API key, by the id that \`keys\` shows
+  ./colloquy user erase <name>     permanently delete an account and all its data   [--confirm <name>]
+  ./colloquy rag list [<collection>]   list collections, or the documents of one   [--json]
+  ./colloquy rag add <collection> <place>…   add files, folders and web addresses, and wait until they are indexed
+      --model <model>              embedding model of a new collection (none, http:…, onnx:…, gguf:…)
+  ./colloquy rag remove <collection> [<document>…]   delete documents, or the whole collection
+  ./colloquy rag reindex <collection>   re-index its documents   [--model <model>] [--chunk-size <tokens>]
+  ./colloquy rag export <collection> <folder>   write a collection to a folder
+  ./colloquy rag import <folder>   create a collection from an export   [--name <name>]
+  ./colloquy rag query <collection> "<question>"   test a query: passages, and how each was found   [--json]
+      --retrieval <way>            lexical, vector or hybrid (default: the collection's)
+      --limit <number>             maximum number of passages (default: 8)
+  ./colloquy rag eval [<folder>]   measure retrieval quality (default: a small built-in set)   [--json]
+      --collection <name>          use a collection that already has the documents
+  ./colloquy mcp                   run as an MCP server over standard input and output
+  ./colloquy tools serve           serve this machine's tools, for servers that name it as TOOLS_HOST
+      --port <port>                port to listen on (default: 10006)
+      --host <address>             address to listen on (default: 127.0.0.1; others need TOOLS_TOKEN)
+  ./colloquy tools todo            serve only the task tools, as an MCP server at /mcp
+      --port <port>                port to listen on (default: 8001)
+      --user <name>                whose tasks to use
+      --database <url>             PostgreSQL server to use instead of the configured database
 
   --help, --version
 
@@ -171,7 +172,9 @@ async function main(argv: readonly string[]): Promise<number> {
         limit: flags.limit,
       });
     default:
-      throw new InvalidInput(`Unknown command "${command}". Run \`colloquy --help\` for a list.`);
+      throw new InvalidInput(
+        `Unknown command "${command}".${didYouMean(command, commandsIn(help))} Run \`./colloquy --help\` for a list.`,
+      );
   }
 }
 
@@ -180,8 +183,20 @@ function parse(argv: readonly string[]): { flags: Flags; positionals: readonly s
     const { values, positionals } = readFlags(argv);
     return { flags: values, positionals };
   } catch (error) {
-    throw new InvalidInput(`${messageOf(error)}. Run \`colloquy --help\` for usage.`, { cause: error });
+    throw new InvalidInput(`${flagProblem(messageOf(error))} Run \`./colloquy --help\` for usage.`, { cause: error });
   }
+}
+
+/** Node.js says behind an unknown option how to pass it as a word, which is hardly ever meant. */
+function flagProblem(message: string): string {
+  const [, unknown] = /^Unknown option '--([^']+)'/.exec(message) ?? [];
+  if (unknown === undefined) return `${message}.`;
+  return `Unknown option --${unknown}.${didYouMean(unknown, Object.keys(options), "--")}`;
+}
+
+function didYouMean(word: string, known: readonly string[], mark = ""): string {
+  const [nearest] = similarNames(word, known);
+  return nearest === undefined ? "" : ` Did you mean ${mark}${nearest}?`;
 }
 
 function onOutageIn(text: string | undefined): "wait" | "fail" | undefined {
@@ -189,42 +204,40 @@ function onOutageIn(text: string | undefined): "wait" | "fail" | undefined {
   throw new InvalidInput("--on-outage must be wait or fail.");
 }
 
+const options = {
+  agent: { type: "string" },
+  thread: { type: "string" },
+  json: { type: "boolean" },
+  plain: { type: "boolean" },
+  "on-outage": { type: "string" },
+  text: { type: "string" },
+  arguments: { type: "string" },
+  always: { type: "boolean" },
+  all: { type: "boolean" },
+  status: { type: "string" },
+  admin: { type: "boolean" },
+  add: { type: "string" },
+  scopes: { type: "string" },
+  days: { type: "string" },
+  confirm: { type: "string" },
+  stdin: { type: "boolean" },
+  model: { type: "string" },
+  "chunk-size": { type: "string" },
+  name: { type: "string" },
+  collection: { type: "string" },
+  retrieval: { type: "string" },
+  limit: { type: "string" },
+  port: { type: "string" },
+  host: { type: "string" },
+  user: { type: "string" },
+  database: { type: "string" },
+  workers: { type: "string" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+} as const;
+
 function readFlags(argv: readonly string[]) {
-  return parseArgs({
-    args: [...argv],
-    allowPositionals: true,
-    options: {
-      agent: { type: "string" },
-      thread: { type: "string" },
-      json: { type: "boolean" },
-      plain: { type: "boolean" },
-      "on-outage": { type: "string" },
-      text: { type: "string" },
-      arguments: { type: "string" },
-      always: { type: "boolean" },
-      all: { type: "boolean" },
-      status: { type: "string" },
-      admin: { type: "boolean" },
-      add: { type: "string" },
-      scopes: { type: "string" },
-      days: { type: "string" },
-      confirm: { type: "string" },
-      stdin: { type: "boolean" },
-      model: { type: "string" },
-      "chunk-size": { type: "string" },
-      name: { type: "string" },
-      collection: { type: "string" },
-      retrieval: { type: "string" },
-      limit: { type: "string" },
-      port: { type: "string" },
-      host: { type: "string" },
-      user: { type: "string" },
-      database: { type: "string" },
-      workers: { type: "string" },
-      help: { type: "boolean", short: "h" },
-      version: { type: "boolean", short: "v" },
-    },
-  });
+  return parseArgs({ args: [...argv], allowPositionals: true, options });
 }
 
 function say(text: string): number {

@@ -77,7 +77,7 @@ test("runs that have ended are listed, the newest first, each with what goes on 
     all.out,
     new RegExp(
       `^[0-9a-f-]{36} {2}done {2}assistant {2}ended \\d{4}-\\S+ {2}note nothing\\n` +
-        `${first} {2}cancelled {2}assistant {2}ended \\d{4}-\\S+ {2}note Cheese\\n {4}.*does not accept the key.*\\n {4}colloquy resume ${first}\\n`,
+        `${first} {2}cancelled {2}assistant {2}ended \\d{4}-\\S+ {2}note Cheese\\n {4}.*does not accept the key.*\\n {4}\\./colloquy resume ${first}\\n`,
     ),
   );
   assert.match(all.err, /colloquy fork <run> <step>/);
@@ -101,7 +101,7 @@ test("where a run fails, its id and the next command are told", async () => {
   model.answer({ status: 401, error: "no such key" });
   const { code, err } = await run("run", "--on-outage", "fail", "say something");
   assert.equal(code, 1);
-  const [, id] = /^(?:Once the problem is fixed, c|C)ontinue with: colloquy resume (\S+)$/m.exec(err) ?? [];
+  const [, id] = /^(?:Once the problem is fixed, c|C)ontinue with: \.\/colloquy resume (\S+)$/m.exec(err) ?? [];
   assert.ok(id, err);
   model.answer("Something.");
   assert.equal((await resume(id)).out, "Something.\n");
@@ -113,7 +113,7 @@ test("a run that is not there, and no run, are told", async () => {
   assert.match(unknown.err, /^colloquy: Run 018f0000-\S* not found/m);
   const none = await resume();
   assert.equal(none.code, 1);
-  assert.match(none.err, /^colloquy: colloquy resume <run>/m);
+  assert.match(none.err, /^colloquy: \.\/colloquy resume <run>/m);
 });
 
 test("a run is forked from a step, with another message; what it has done is not done again", async () => {
@@ -127,7 +127,7 @@ test("a run is forked from a step, with another message; what it has done is not
   assert.deepEqual([forked.code, forked.out], [0, "Butter is noted, on Monday.\n"], forked.err);
   assert.match(JSON.stringify(model.requests.at(-1)), /note butter for Monday/);
   assert.equal(await titles(server.client, "Butter"), 1);
-  assert.match((await run("fork", id)).err, /^colloquy: colloquy fork <run> <step>/m);
+  assert.match((await run("fork", id)).err, /^colloquy: \.\/colloquy fork <run> <step>/m);
 });
 
 test("twice at once: one follows it, the other is told that it goes on", async () => {

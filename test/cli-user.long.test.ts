@@ -125,7 +125,7 @@ test("a person is erased from the command line, with their name said twice", asy
   assert.equal(unsure.code, 1);
   assert.match(
     unsure.err,
-    /permanently deletes eve's account .* To confirm, run: colloquy user erase eve --confirm eve/,
+    /permanently deletes eve's account .* To confirm, run: \.\/colloquy user erase eve --confirm eve/,
   );
   await eve.threads();
   const erased = await user("erase", "eve", "--confirm", "eve");

@@ -118,7 +118,7 @@ describe("a run that waits", () => {
       const [open] = (await client.run(run.id)).questions;
       assert.match(
         notes,
-        new RegExp(`add_task \\{"title":"Buy milk"\\}\n {2}colloquy answer ${open!.id} allow\\|deny`),
+        new RegExp(`add_task \\{"title":"Buy milk"\\}\n {2}\\./colloquy answer ${open!.id} allow\\|deny`),
       );
       await client.cancel(run.id);
     });
@@ -180,6 +180,6 @@ describe("the commands", () => {
     const { thread } = JSON.parse(made.out.split("\n")[0]!) as { thread: string };
     const refused = await colloquy("run", "--thread", thread, "hello");
     assert.equal(refused.code, 1);
-    assert.match(refused.err, new RegExp(`is a room\\. To chat there, run: colloquy chat ${thread}\n$`));
+    assert.match(refused.err, new RegExp(`is a room\\. To chat there, run: \\./colloquy chat ${thread}\n$`));
   });
 });

@@ -104,7 +104,7 @@ describe("examples for the shell", () => {
   test("docs/command-line.md has every command and option of --help", async () => {
     const { stdout } = await promisify(execFile)(program, ["--help"], { cwd: folder, env });
     const page = read("docs/command-line.md");
-    const commands = [...stdout.matchAll(/^ {2}colloquy (\w+(?: (?:add|list))?)/gm)].map(([, command]) => command!);
+    const commands = [...stdout.matchAll(/^ {2}\.\/colloquy (\w+(?: (?:add|list))?)/gm)].map(([, command]) => command!);
     assert.ok(commands.length >= 5);
     for (const command of commands) assert.match(page, new RegExp(`^\\| \`${command}\\b`, "m"));
     for (const [option] of stdout.matchAll(/--\w+/g)) assert.ok(page.includes(option), option);

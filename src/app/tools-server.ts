@@ -77,7 +77,7 @@ export async function startToolsServer(
     const url = await listen(served.app, {
       host,
       port: port ?? config.tools.port ?? defaultToolsPort,
-      advice: "colloquy tools serve --port 10016",
+      advice: "./colloquy tools serve --port 10016",
     });
     return {
       url,

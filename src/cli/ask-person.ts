@@ -20,7 +20,7 @@ export function describeQuestion({ reason, text, tool, arguments: given, choices
 
 /** The command that answers it, for whoever can't be asked here; of a model that is away, each with what it does. */
 export function answerCommand({ id, reason, decisions }: QuestionView): string {
-  const command = `colloquy answer ${id}`;
+  const command = `./colloquy answer ${id}`;
   if (reason !== "provider") return `${command} ${decisions.join("|")}`;
   return [
     `${command} retry                 retry now`,

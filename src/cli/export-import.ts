@@ -46,7 +46,7 @@ async function report(text: string): Promise<number> {
 }
 
 function folderOf(command: string, folder: string | undefined): string {
-  if (folder === undefined) throw new InvalidInput(`colloquy ${command} <folder>`);
+  if (folder === undefined) throw new InvalidInput(`./colloquy ${command} <folder>`);
   return resolve(folder);
 }
 

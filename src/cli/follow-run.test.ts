@@ -111,7 +111,7 @@ test("a stopped room says so once; one stopped member is named", async () => {
   assert.equal(await all.code, exitCodes.failed);
   assert.deepEqual(
     [all.told.answer, all.told.notes],
-    ["[@data]: Let me think\n", `Stopped.\nContinue with: colloquy resume ${whole.id}\n`],
+    ["[@data]: Let me think\n", `Stopped.\nContinue with: ./colloquy resume ${whole.id}\n`],
   );
 
   lines["data"] = [[{ text: "Let me think" }, { hang: true }]];
@@ -146,7 +146,7 @@ test("a model that is away: what is waited for, when it is asked again, and how 
     assert.doesNotMatch(told.notes, /your answer/);
     const { id } = questions[0]!;
     for (const how of [`${id} retry +retry now`, `${id} model --text <name> +`, `${id} stop +end the run`])
-      assert.match(told.notes, new RegExp(`  colloquy answer ${how}`));
+      assert.match(told.notes, new RegExp(`  \\./colloquy answer ${how}`));
   } finally {
     await away.close();
   }

@@ -114,7 +114,7 @@ export function createRunPrinter(root: string, turns: ReadonlyMap<string, string
   };
 }
 
-export const resumeCommand = (run: string) => `colloquy resume ${run}`;
+export const resumeCommand = (run: string) => `./colloquy resume ${run}`;
 
 const brokenOff = "The answer was cut off and is discarded.";
 

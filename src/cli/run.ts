@@ -20,7 +20,7 @@ export type RunPromptOptions = {
  */
 export async function runPrompt({ message, agent, thread, json, onOutage }: RunPromptOptions): Promise<number> {
   const content = message || (process.stdin.isTTY ? "" : await readInput());
-  if (!content.trim()) throw new InvalidInput('Enter a message, for example: colloquy run "add a task to buy milk"');
+  if (!content.trim()) throw new InvalidInput('Enter a message, for example: ./colloquy run "add a task to buy milk"');
   const { server, isOwn, close } = await connect(loadConfig(), { runsJobs: true });
   const client = createClient(server);
   try {
@@ -29,7 +29,7 @@ export async function runPrompt({ message, agent, thread, json, onOutage }: RunP
       .startRun(threadId, { agent, content, held: true, ...(onOutage ? { options: { onOutage } } : {}) })
       .catch((error: unknown) => {
         if (!(error instanceof ColloquyError) || error.code !== "thread_is_room") throw error;
-        throw new Conflict(`${threadId} is a room. To chat there, run: colloquy chat ${threadId}`, {
+        throw new Conflict(`${threadId} is a room. To chat there, run: ./colloquy chat ${threadId}`, {
           code: error.code,
           cause: error,
         });

@@ -55,7 +55,7 @@ async function listNewest(
   await tellRuns(client, runs);
   if (runs.length === 0) console.log(status === undefined ? "No runs yet." : `No ${status} runs.`);
   if (runs.some((run) => isEnded(run.status)))
-    console.error("To start a new run with the steps of one that has ended: colloquy fork <run> <step>");
+    console.error("To start a new run with the steps of one that has ended: ./colloquy fork <run> <step>");
   if (runs.length === limit && limit < maxRuns)
     console.error(`Showing the newest ${limit}. For more: --limit ${Math.min(limit * 2, maxRuns)}`);
   return exitCodes.done;
@@ -109,7 +109,7 @@ export async function answer(
 ): Promise<number> {
   if (questionId === undefined || !isDecision(decision))
     throw new InvalidInput(
-      "colloquy answer <question> <decision>   (allow, deny; continue, stop; done, failed, retry; answer --text, decline; retry, model --text, stop). Run `colloquy runs` to see open questions.",
+      "./colloquy answer <question> <decision>   (allow, deny; continue, stop; done, failed, retry; answer --text, decline; retry, model --text, stop). Run `./colloquy runs` to see open questions.",
     );
   const { server, isOwn, close } = await connect(loadConfig(), { runsJobs: true });
   try {
@@ -117,7 +117,7 @@ export async function answer(
     const question = (await client.questions()).find(({ id }) => id === questionId);
     if (!question)
       throw new NotFound(
-        `No run of yours is waiting for an answer to ${questionId}. Run \`colloquy runs\` to see open questions.`,
+        `No run of yours is waiting for an answer to ${questionId}. Run \`./colloquy runs\` to see open questions.`,
       );
     const run = await whatWaits(client, question);
     await client.decide(question, { decision, ...rest, ...(always ? { always } : {}) });
@@ -135,7 +135,7 @@ export async function resume(
 ): Promise<number> {
   if (id === undefined)
     throw new InvalidInput(
-      "colloquy resume <run>   (the run's id, as shown by `colloquy run` when it fails and by `colloquy runs --all`).",
+      "./colloquy resume <run>   (the run's id, as shown by `./colloquy run` when it fails and by `./colloquy runs --all`).",
     );
   return followBegun(json, (client) => client.resume(id, { held: true, ...(onOutage && { onOutage }) }));
 }
@@ -151,7 +151,7 @@ export type ForkOptions = {
 export async function fork([id, step]: readonly string[], { json, ...changes }: ForkOptions): Promise<number> {
   if (id === undefined || step === undefined)
     throw new InvalidInput(
-      "colloquy fork <run> <step>   (the run's id, as shown by `colloquy runs --all`, and the last step to keep; an unknown step lists the steps it has).",
+      "./colloquy fork <run> <step>   (the run's id, as shown by `./colloquy runs --all`, and the last step to keep; an unknown step lists the steps it has).",
     );
   return followBegun(json, (client) => client.fork(id, { step, ...changes }));
 }

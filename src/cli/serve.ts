@@ -99,7 +99,7 @@ async function report(colloquy: Colloquy, config: Config, isSandboxTried: boolea
       `${unused.join(", ")} found, but not used: they cost money, so a model in colloquy.yaml must name them`,
     );
   const isSeen = choice.probes.some(({ outcome }) => outcome === "found");
-  const seen = isSeen ? "" : " (not tested yet; `colloquy doctor` tests it)";
+  const seen = isSeen ? "" : " (not tested yet; `./colloquy doctor` tests it)";
   line("model", choice.demo ? `${choice.detail}. ${adviceOn(choice)}, for real answers` : `${choice.detail}${seen}`);
   for (const problem of problems) line("problem", problem);
   if (isSandboxTried) await reportSandbox(colloquy);

@@ -37,7 +37,7 @@ export async function serveTools([name, ...rest]: readonly string[], options: To
   if (name === "serve" && rest.length === 0) return serveToolsServer(options);
   if (name === "todo" && rest.length === 0) return serveTodo(options);
   throw new InvalidInput(
-    "colloquy tools serve [--port 10006] [--host 127.0.0.1], or colloquy tools todo [--port 8001] [--user <name>] [--database <url>]",
+    "./colloquy tools serve [--port 10006] [--host 127.0.0.1], or ./colloquy tools todo [--port 8001] [--user <name>] [--database <url>]",
   );
 }
 
@@ -62,7 +62,7 @@ async function serveTodo(options: ToolsOptions): Promise<number> {
     });
     // Nobody logs in, so nobody but this machine may come.
     const host = access.mode === "local" ? "127.0.0.1" : config.server.host;
-    const url = await listen(app, { host, port, advice: "colloquy tools todo --port 8011" });
+    const url = await listen(app, { host, port, advice: "./colloquy tools todo --port 8011" });
     const whose = access.mode === "local" ? `Tasks of ${access.owner.name}` : "Each account's own tasks";
     console.log(`${whose}, in ${database.label}: listening on ${url}/mcp`);
     const signal = await stopSignal();

@@ -22,14 +22,14 @@ export type UserOptions = {
   readonly confirm?: string;
 };
 
-const usage = `colloquy user list
-  colloquy user add <name> [--admin] [--scopes <scopes>] [--days <number>]
-  colloquy user reset <name> [--stdin]
-  colloquy user disable <name>
-  colloquy user enable <name>
-  colloquy user keys <name> [--add <label> --scopes <scopes> [--days <number>]]
-  colloquy user revoke <key's id>
-  colloquy user erase <name> --confirm <name>`;
+const usage = `./colloquy user list
+  ./colloquy user add <name> [--admin] [--scopes <scopes>] [--days <number>]
+  ./colloquy user reset <name> [--stdin]
+  ./colloquy user disable <name>
+  ./colloquy user enable <name>
+  ./colloquy user keys <name> [--add <label> --scopes <scopes> [--days <number>]]
+  ./colloquy user revoke <key's id>
+  ./colloquy user erase <name> --confirm <name>`;
 
 type UserCommand = (
   users: UserClient,
@@ -87,7 +87,7 @@ const verbs: Readonly<Record<string, UserCommand>> = {
     if (confirm !== name)
       throw new InvalidInput(
         `This permanently deletes ${name}'s account with all conversations, files and keys. To confirm, run: ` +
-          `colloquy user erase ${name} --confirm ${name}`,
+          `./colloquy user erase ${name} --confirm ${name}`,
       );
     let erasure = await users.erase(id, confirm);
     for (let problem = ""; erasure.doneAt === null; erasure = await users.erasure(erasure.id)) {
@@ -128,7 +128,7 @@ async function setDisabled(users: UserClient, name: string, disabled: boolean): 
 
 async function named(users: UserClient, name: string): Promise<UserView> {
   const found = (await users.list()).find((known) => known.name === name);
-  if (!found) throw new NotFound(`User ${name} not found. Run \`colloquy user list\` to see all users.`);
+  if (!found) throw new NotFound(`User ${name} not found. Run \`./colloquy user list\` to see all users.`);
   return found;
 }
 

@@ -58,7 +58,7 @@ async function listAgents(chat: Chat): Promise<void> {
   chat.note(
     [
       ...here,
-      "other agents, with `colloquy chat <agent>`:",
+      "other agents, with `./colloquy chat <agent>`:",
       ...others.map(({ id, description }) => `  ${`@${id}`.padEnd(14)} ${printable(description)}`),
     ].join("\n"),
   );

@@ -21,14 +21,14 @@ export type RagOptions = {
   readonly name?: string | undefined;
 } & Omit<QueryOptions & EvalOptions, "json">;
 
-const usage = `colloquy rag list [<collection>]
-  colloquy rag add <collection> <file, folder or address>… [--model http:…]
-  colloquy rag remove <collection> [<document>…]
-  colloquy rag reindex <collection> [--model http:…] [--chunk-size <tokens>]
-  colloquy rag export <collection> <folder>
-  colloquy rag import <folder> [--name <name>]
-  colloquy rag query <collection> "<question>" [--retrieval lexical|vector|hybrid] [--limit <passages>]
-  colloquy rag eval [<folder>] [--collection <name>] [--model http:…]`;
+const usage = `./colloquy rag list [<collection>]
+  ./colloquy rag add <collection> <file, folder or address>… [--model http:…]
+  ./colloquy rag remove <collection> [<document>…]
+  ./colloquy rag reindex <collection> [--model http:…] [--chunk-size <tokens>]
+  ./colloquy rag export <collection> <folder>
+  ./colloquy rag import <folder> [--name <name>]
+  ./colloquy rag query <collection> "<question>" [--retrieval lexical|vector|hybrid] [--limit <passages>]
+  ./colloquy rag eval [<folder>] [--collection <name>] [--model http:…]`;
 
 type RagCommand = (rag: KnowledgeClient, words: readonly string[], options: RagOptions) => Promise<number>;
 
@@ -205,7 +205,7 @@ function statsOf(place: string): Promise<Stats> {
 async function named(knowledge: KnowledgeClient, name: string): Promise<CollectionView> {
   const all = (await knowledge.collections()).filter((each) => each.name === name || each.id === name);
   const own = all.find(({ isOwn }) => isOwn) ?? all[0];
-  if (!own) throw new NotFound(`Collection ${name} not found. Run \`colloquy rag list\` to see all collections.`);
+  if (!own) throw new NotFound(`Collection ${name} not found. Run \`./colloquy rag list\` to see all collections.`);
   return own;
 }
 
@@ -213,7 +213,7 @@ async function namedOrNew(knowledge: KnowledgeClient, name: string, { model }: R
   const own = (await knowledge.collections()).find((each) => each.isOwn && (each.name === name || each.id === name));
   if (own && model !== undefined && model !== own.embeddingModel)
     throw new InvalidInput(
-      `${name} uses the embedding model ${own.embeddingModel}. To change it, run: colloquy rag reindex ${name} --model ${model}`,
+      `${name} uses the embedding model ${own.embeddingModel}. To change it, run: ./colloquy rag reindex ${name} --model ${model}`,
     );
   return own ?? knowledge.create({ name, ...(model !== undefined && { embeddingModel: model }) });
 }

@@ -102,7 +102,8 @@ export async function evaluate(
 
 async function existing(knowledge: KnowledgeClient, name: string): Promise<CollectionView> {
   const found = (await knowledge.collections()).find((each) => each.name === name || each.id === name);
-  if (!found) throw new InvalidInput(`Collection ${name} not found. Run \`colloquy rag list\` to see all collections.`);
+  if (!found)
+    throw new InvalidInput(`Collection ${name} not found. Run \`./colloquy rag list\` to see all collections.`);
   return found;
 }
 

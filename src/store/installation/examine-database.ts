@@ -122,7 +122,7 @@ async function examineKeys(query: Query): Promise<Finding[]> {
     return {
       grade: hasEnded ? "note" : "trouble",
       about: "keys",
-      text: `the key "${label}" of ${user} (${id}) is from before keys had scopes and ${when}: ${user} says in the settings what it may, or it is revoked (colloquy user revoke ${id})`,
+      text: `the key "${label}" of ${user} (${id}) is from before keys had scopes and ${when}: ${user} says in the settings what it may, or it is revoked (./colloquy user revoke ${id})`,
     };
   });
 }

@@ -41,7 +41,7 @@ export async function readManifest(folder: string): Promise<ExportManifest> {
   const value = await readJson(join(folder, "manifest.json"));
   if (value === undefined)
     throw new InvalidInput(
-      `${folder} is not a finished export: it has no manifest.json. Continue an interrupted export with \`colloquy export ${folder}\`.`,
+      `${folder} is not a finished export: it has no manifest.json. Continue an interrupted export with \`./colloquy export ${folder}\`.`,
       { code: "export_unfinished" },
     );
   const parsed = manifestSchema.safeParse(value);

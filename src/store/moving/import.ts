@@ -60,7 +60,7 @@ export async function importAll(database: Database, options: MoveOptions): Promi
 export async function refuseHalfImported(query: Query): Promise<void> {
   const [meta] = await query<{ exists: boolean }>("select to_regclass('meta') is not null as exists");
   if (!meta!.exists || (await getMeta(query, importKey)) === undefined) return;
-  throw new Conflict("An import into this database has not finished. Run the same `colloquy import` again.", {
+  throw new Conflict("An import into this database has not finished. Run the same `./colloquy import` again.", {
     code: "import_unfinished",
   });
 }

@@ -161,7 +161,7 @@ export class McpConnection {
     const absent = (error: unknown) => {
       const { server } = this.options;
       const what = `The MCP server ${server} is not there: ${reasonOf(error)}`;
-      return `${what.replace(/(?<![.\s])[.\s]+$/, "")}. Nothing was done. Try again later; an admin finds more at "colloquy doctor".`;
+      return `${what.replace(/(?<![.\s])[.\s]+$/, "")}. Nothing was done. Try again later; an admin finds more at "./colloquy doctor".`;
     };
     return this.arrive({ ...waiting, until: performance.now() + this.waitMs }).then(() => undefined, absent);
   }

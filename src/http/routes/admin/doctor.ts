@@ -8,7 +8,7 @@ export const examine = endpoint({
   tag: "admin",
   summary: "Check the database and its surroundings",
   description:
-    "What `colloquy doctor` checks. Of many conversations, runs and documents it reads the newest and some others; all of them only " +
+    "What `./colloquy doctor` checks. Of many conversations, runs and documents it reads the newest and some others; all of them only " +
     "with `all=true`, so don't ask that every minute.",
   query: z.object({ all: z.enum(["true", "false"]).optional() }),
   answers: { 200: listOf(findingSchema) },
