@@ -49,8 +49,9 @@ test("the drawing of a request's path names only files that are there", () => {
   for (const path of named) assert.ok(existsSync(join(root, "src", path)), path);
 });
 
-test("README.md has at most 700 words", () => {
-  assert.ok(read("README.md").trim().split(/\s+/).length <= 700);
+test("README.md has at most 700 words besides the table of clients", () => {
+  const words = read("README.md").replace(/<!-- clients:.*<!-- end of clients -->/s, "");
+  assert.ok(words.trim().split(/\s+/).length <= 700);
 });
 
 describe("docs/README.md", () => {

@@ -1,5 +1,6 @@
 import { Conflict, InvalidInput, messageOf } from "../../protocol/base/errors.ts";
 import type { RunStart, StartInput } from "../../run/runs.ts";
+import type { RunEvent } from "../../protocol/threads/events.ts";
 import type { EndpointCall } from "../server/endpoint.ts";
 import type { Services } from "../server/services.ts";
 import { createAnswerImages } from "../requests/answer-images.ts";
@@ -75,8 +76,10 @@ async function bringResults(
 
 /** The run that answers, and how the answer is to be told. */
 export type ToldRun = Pick<AnswerRequest, "model" | "stream" | "format"> &
-  Pick<ReaderOptions, "openCalls" | "isPatient"> & {
+  Pick<ReaderOptions, "isPatient"> & {
     readonly started: RunStart;
+    /** What had begun before this answer and not ended: calls, and the turns of a room's members. */
+    readonly begun?: readonly RunEvent[];
     /** The answer is told to its end. */
     readonly onEnd?: (outcome: RunOutcome) => void;
   };
@@ -162,7 +165,7 @@ function startOf({ model }: ToldRun): AnswerPart {
  * Images are shown to people only: neither to a program nor to another run of this server that made the request.
  */
 function readerOptions(call: EndpointCall, told: ToldRun, { isResumable }: AnswerWire): ReaderOptions {
-  const { started, format, stream, openCalls, isPatient } = told;
+  const { started, format, stream, isPatient } = told;
   const finalOnly = format !== undefined;
   const isShown = !finalOnly && parentRunOf(call.request).within === undefined;
   return {
@@ -170,7 +173,6 @@ function readerOptions(call: EndpointCall, told: ToldRun, { isResumable }: Answe
     finalOnly,
     isWhole: !stream,
     inOrder: isResumable === true,
-    ...(openCalls && { openCalls }),
     ...(isPatient && { isPatient }),
     ...(isShown && { images: createAnswerImages(call, started.threadId) }),
   };
@@ -185,8 +187,10 @@ function followPosition({ services }: EndpointCall, { started, model }: ToldRun)
 /** Reads a run's events as what the wire takes. A room's members answer in runs of their own, whose events are translated into the room's. */
 function readerOf(call: EndpointCall, told: ToldRun, wire: AnswerWire): ReturnType<typeof createRunReader> {
   const { runId } = told.started;
-  const answer = createRunReader(runId, readerOptions(call, told, wire));
   const translate = isRoom(call.services, told.model) ? createRoomEvents(runId) : undefined;
+  const begun = translate ? translate(told.begun ?? []) : (told.begun ?? []);
+  const openCalls = begun.flatMap((event) => (event.type === "call-start" ? [event.item] : []));
+  const answer = createRunReader(runId, { ...readerOptions(call, told, wire), openCalls });
   const plain = wire.isRich ? undefined : createPlainAnswer();
   return (events) => {
     const reading = answer(translate ? translate(events) : events);

@@ -13,7 +13,7 @@ import { answerRequest, decodeResponseRequest, type ResponseRequest } from "./de
 import { checkResults, decodeInput, type DecodedInput } from "./decode-input.ts";
 import { type DecodedTools, decodeTools } from "./decode-tools.ts";
 import { hostedTools } from "./hosted-tools.ts";
-import { findResponse, openCallsAt, readResponse } from "./kept-response.ts";
+import { findResponse, begunAt, readResponse } from "./kept-response.ts";
 import { withNamedItems } from "./named-items.ts";
 import { createSentFiles } from "./sent-files.ts";
 import { echoOf } from "./response-object.ts";
@@ -96,14 +96,14 @@ async function tellResponse(
   const wire = responseWire(keptHead(place, echo), { isKept: true, isQueued: asked.background });
   reply.header("x-colloquy-run", runId).header("x-colloquy-thread", threadId);
   if (asked.background && !asked.stream) return readResponse(call, await findResponse(call, keptHead(place, echo).id));
-  const openCalls = started.replayed ? await openCallsAt(call, { id: runId, threadId }, place.seq) : [];
+  const begun = started.replayed ? await begunAt(call, { id: runId, threadId }, place.seq) : [];
   const isOwnThread = asked.conversation === undefined && asked.previous === undefined;
   return tellRun(
     call,
     {
       ...request,
       started,
-      openCalls,
+      begun,
       isPatient: asked.background,
       onEnd({ status }) {
         if (asked.store || !isOwnThread || status === "waiting" || status === "running") return;

@@ -1,5 +1,6 @@
 import { NotFound } from "../../../protocol/base/errors.ts";
-import type { ItemOf } from "../../../protocol/threads/items.ts";
+import type { RunEvent } from "../../../protocol/threads/events.ts";
+import type { Item, ItemOf } from "../../../protocol/threads/items.ts";
 import { itemIdOfCall } from "../../../protocol/threads/items.ts";
 import { isEnded } from "../../../protocol/threads/runs.ts";
 import type { RunRecord } from "../../../protocol/threads/run-shapes.ts";
@@ -52,7 +53,7 @@ export async function findResponse(call: CallerCall, id: string, param = "id"): 
         ...(resumedAt !== undefined && { resumedAt }),
       },
       isPatient: true,
-      ...(seq >= first && { openCalls: await openCallsAt(call, run, seq) }),
+      ...(seq >= first && { begun: await begunAt(call, run, seq) }),
     },
   };
 }
@@ -60,19 +61,27 @@ export async function findResponse(call: CallerCall, id: string, param = "id"): 
 /** As many items as the calls of one step and their questions may be. */
 const nearby = 200;
 
-/** Calls of a run that had no result yet at this place of its thread. */
-export async function openCallsAt(
+/** What of a run had begun and not ended at this place of its thread: the turns of a room's members, and calls. */
+export async function begunAt(
   { services, caller }: CallerCall,
   { id, threadId }: Pick<RunRecord, "id" | "threadId">,
   seq: number,
-): Promise<readonly ItemOf<"call">[]> {
+): Promise<readonly RunEvent[]> {
   const items = await services.threads.listItems(caller, threadId, { before: seq + 1, limit: nearby, order: "desc" });
-  const own = items.filter(({ runId }) => runId === id);
-  const ended = new Set(own.flatMap((item) => (item.kind === "result" ? [`${item.step}/${item.index}`] : [])));
-  return own.filter(
-    (item): item is ItemOf<"call"> =>
-      item.kind === "call" && item.body.target === "server" && !ended.has(`${item.step}/${item.index}`),
+  const turns = items.flatMap(({ kind, body, runId, seq: at }) =>
+    kind === "state" && body.type === "turn" && body.rootRun === id && runId !== null
+      ? [{ ...body, type: "turn-start" as const, seq: at, run: runId }]
+      : [],
   );
+  const runs = new Set<string | null>([id, ...turns.map(({ run }) => run)]);
+  const own = items.filter(({ runId }) => runs.has(runId));
+  const placeOf = ({ runId, step, index }: Item) => `${runId} ${step}/${index}`;
+  const ended = new Set(own.flatMap((item) => (item.kind === "result" ? [placeOf(item)] : [])));
+  const open = own.filter(
+    (item): item is ItemOf<"call"> =>
+      item.kind === "call" && item.body.target === "server" && !ended.has(placeOf(item)),
+  );
+  return [...turns, ...open.map((item) => ({ type: "call-start" as const, seq: item.seq, item }))];
 }
 
 /** The response as it is now. Of one at work nothing is told but that. */
