@@ -41,6 +41,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /icons/:name": everybody(200, { path: () => "/icons/icon-192.png" }),
   "GET /manifest.webmanifest": everybody(),
   "GET /offline.html": everybody(),
+  "GET /drawing.html": everybody(),
   "GET /sw.js": everybody(),
   "GET /health": everybody(),
   "GET /livez": everybody(),

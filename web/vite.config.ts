@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import tailwind from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
@@ -9,9 +10,9 @@ const root = import.meta.dirname;
 
 /** What the first view needs comes in few files: over a slow line each one more costs a round trip. */
 const firstLoad = [
-  // The page that stands in for the server consists of these alone.
-  { name: "base", test: /[\\/]web[\\/]browser[\\/](language|stored-choice|theme)\.ts$/, priority: 1 },
-  { name: "page", tags: ["$initial" as const], test: (id: string) => !id.includes("offline") },
+  // The page that stands in for the server consists of these alone, and what draws of what loads its parts.
+  { name: "base", test: /[\\/]web[\\/]browser[\\/](language|stored-choice|theme)\.ts$|preload-helper/, priority: 1 },
+  { name: "page", tags: ["$initial" as const], test: (id: string) => !/offline|drawing/.test(id) },
 ];
 
 export default defineConfig({
@@ -20,6 +21,12 @@ export default defineConfig({
   base: "./",
   plugins: [react(), tailwind(), serviceWorker(), firstPaint()],
   logLevel: "warn",
+  resolve: {
+    alias: {
+      // Of a formula that is none. For browsers it has the document parse it, and what styles stand in it the page's policy refuses.
+      "hast-util-from-html-isomorphic": fileURLToPath(import.meta.resolve("hast-util-from-html-isomorphic")),
+    },
+  },
   build: {
     target: "es2023",
     assetsInlineLimit: 0,
@@ -27,7 +34,7 @@ export default defineConfig({
     // Told by the page's own test, in what really goes over the wire.
     chunkSizeWarningLimit: 2000,
     rolldownOptions: {
-      input: [join(root, "index.html"), join(root, "offline.html")],
+      input: ["index.html", "offline.html", "drawing.html"].map((name) => join(root, name)),
       output: { codeSplitting: { groups: firstLoad } },
     },
   },

@@ -52,6 +52,7 @@ import { roomRoutes } from "./room-routes.ts";
 import { modelStates } from "./routes/agents/models.ts";
 import {
   home,
+  drawingPage,
   offlinePage,
   page,
   pageAsset,
@@ -147,6 +148,7 @@ const routes: readonly EndpointRoute[] = [
   ["GET", "/icons/:name", pageIcon],
   ["GET", "/manifest.webmanifest", pageManifest],
   ["GET", "/offline.html", offlinePage],
+  ["GET", "/drawing.html", drawingPage],
   ["GET", "/sw.js", pageWorker],
   ["GET", "/health", health],
   ["GET", "/livez", livez],

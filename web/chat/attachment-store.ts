@@ -4,7 +4,7 @@ import { newId } from "../../src/protocol/base/ids.ts";
 import { createListeners } from "../browser/listeners.ts";
 import { client, reasonOf } from "../page/server.ts";
 import { words } from "../words/words.ts";
-import { draftOf, keepDraft } from "../conversation/drafts.tsx";
+import { draftOf, keepDraft } from "../conversation/drafts.ts";
 
 export type Attachment = {
   readonly key: string;

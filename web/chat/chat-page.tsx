@@ -9,12 +9,13 @@ import { AgentPicker } from "./agent-picker.tsx";
 import { useChoice } from "../conversation/answerer-choice.ts";
 import { Composer } from "./composer.tsx";
 import { ConversationHead } from "./conversation-head.tsx";
-import { DraftKeeper, useDraftPlace } from "../conversation/drafts.tsx";
+import { useDraft, useDraftPlace } from "../conversation/drafts.ts";
 import { dismissNews, refreshModels, useAnswerers } from "../conversation/models-store.ts";
 import { Notes, Status } from "./notes.tsx";
 import { OutgoingTurn } from "./outgoing.tsx";
-import { ConversationRuntime, textOfTurn } from "./runtime.tsx";
-import { TalkContext, useStableCallback } from "./talk-actions.ts";
+import { textOfTurn } from "../conversation/branch.ts";
+import { useComposerText } from "../conversation/composer-text.ts";
+import { TalkContext, useStableTalk } from "./talk-actions.ts";
 import { useComposerActions } from "./send-message.ts";
 import { ThreadView } from "./thread.tsx";
 import { checkWaiting } from "../threads/waiting-threads.ts";
@@ -37,13 +38,21 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
   const place = useDraftPlace(threadId);
   const attachments = useAttachments(place);
   const talk = useComposerActions({ threadId, conversation, choice, attachments, place });
+  const text = useComposerText();
+  useDraft(text, { threadId, place });
+  const send = () => {
+    const said = text.get();
+    if (said.trim() === "") return;
+    text.set("");
+    void talk.send(said);
+  };
 
   const item = useQuery().get("item") ?? undefined;
   useEffect(() => void openConversation(threadId, item), [threadId, item]);
 
   const isBusy = working.length > 0;
-  const steady = useStableCallback(talk, isBusy);
-  const { stop, answerAgain } = talk.actions;
+  const steady = useStableTalk(talk, { isBusy, isRunning: isBusy && open.length === 0 });
+  const { stop, answerAgain } = talk;
   useChatShortcuts({ turns, head, isWorking: isBusy, stop, answerAgain });
   const hasFailed = endOfTurn(turns.at(-1)?.blocks ?? []) === "failed";
   useEffect(() => {
@@ -58,57 +67,58 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
   useEffect(() => (isBusy ? threadsChanged : undefined), [isBusy]);
 
   return (
-    <ConversationRuntime {...talk.actions} turns={turns} head={head} isRunning={isBusy && open.length === 0}>
-      <TalkContext value={steady}>
-        {threadId !== undefined && <ConversationHead key={threadId} threadId={threadId} onFail={talk.fail} />}
-        <DraftKeeper threadId={threadId} place={place} />
-        <DropZone onDrop={attachments.add}>
-          <ThreadView
-            newest={conversation.newest}
-            isBusy={isBusy || isLoading || talk.outgoing !== undefined}
-            welcome={
-              isLoading ? (
-                <p className="text-muted">{words.loading}</p>
-              ) : (
-                !conversation.isBroken &&
-                !isBusy &&
-                !talk.outgoing && (
-                  <Welcome
-                    answerers={answerers}
-                    missingAgent={choice.missing}
-                    hasModel={!answerers.isLoaded || answerers.models.some(({ demo }) => !demo)}
-                    onChoose={(text, agent) => void talk.begin(text, agent)}
-                  />
-                )
-              )
-            }
-            notes={
-              <>
-                {talk.outgoing && <OutgoingTurn {...talk.outgoing} />}
-                <Notes conversation={conversation} agent={choice.agent} talk={talk} />
-              </>
-            }
-            status={<Status conversation={conversation} agent={choice.agent} talk={talk} news={answerers.news} />}
-            composer={
-              isGone && turns.length === 0 ? null : (
-                <Composer
-                  agent={choice.agent}
-                  isBusy={isBusy}
-                  onStop={() => void stop()}
-                  tiles={<AttachmentTiles {...attachments} />}
-                  tools={
-                    <>
-                      <AttachButton onChoose={attachments.add} />
-                      <AgentPicker {...choice} answerers={answerers} onChoose={choice.choose} />
-                    </>
-                  }
+    <TalkContext value={steady}>
+      {threadId !== undefined && <ConversationHead key={threadId} threadId={threadId} onFail={talk.fail} />}
+      <DropZone onDrop={attachments.add}>
+        <ThreadView
+          turns={turns}
+          head={head}
+          newest={conversation.newest}
+          isBusy={isBusy || isLoading || talk.outgoing !== undefined}
+          welcome={
+            isLoading ? (
+              <p className="text-muted">{words.loading}</p>
+            ) : (
+              !conversation.isBroken &&
+              !isBusy &&
+              !talk.outgoing && (
+                <Welcome
+                  answerers={answerers}
+                  missingAgent={choice.missing}
+                  hasModel={!answerers.isLoaded || answerers.models.some(({ demo }) => !demo)}
+                  onChoose={(text, agent) => void talk.begin(text, agent)}
                 />
               )
-            }
-          />
-        </DropZone>
-      </TalkContext>
-    </ConversationRuntime>
+            )
+          }
+          notes={
+            <>
+              {talk.outgoing && <OutgoingTurn {...talk.outgoing} />}
+              <Notes conversation={conversation} agent={choice.agent} talk={talk} text={text} onSend={send} />
+            </>
+          }
+          status={<Status conversation={conversation} agent={choice.agent} talk={talk} news={answerers.news} />}
+          composer={
+            isGone && turns.length === 0 ? null : (
+              <Composer
+                text={text}
+                onSend={send}
+                agent={choice.agent}
+                isBusy={isBusy}
+                onStop={() => void stop()}
+                tiles={<AttachmentTiles {...attachments} />}
+                tools={
+                  <>
+                    <AttachButton onChoose={attachments.add} />
+                    <AgentPicker {...choice} answerers={answerers} onChoose={choice.choose} />
+                  </>
+                }
+              />
+            )
+          }
+        />
+      </DropZone>
+    </TalkContext>
   );
 }
 

@@ -1,11 +1,13 @@
-import { ComposerPrimitive } from "@assistant-ui/react";
 import { SendHorizontal, Square } from "lucide-react";
-import type { ReactNode } from "react";
-import { useSubmitMode } from "../browser/send-key.ts";
+import { type ReactNode, useRef } from "react";
+import { useSendKey } from "../browser/send-key.ts";
+import type { ComposerText } from "../conversation/composer-text.ts";
 import { words } from "../words/words.ts";
 import { SendModeSwitch } from "./send-mode.tsx";
 
 type ComposerProps = {
+  readonly text: ComposerText;
+  readonly onSend: () => void;
   /** Of files that will go with the message. */
   readonly tiles: ReactNode;
   readonly tools: ReactNode;
@@ -17,20 +19,36 @@ type ComposerProps = {
 };
 
 /** Where one writes: with who answers, files, and while an agent works when it is sent. */
-export function Composer({ tiles, tools, agent, isBusy, onStop }: ComposerProps) {
+export function Composer({ text, onSend, tiles, tools, agent, isBusy, onStop }: ComposerProps) {
+  const typed = text.use();
+  const isSendKey = useSendKey();
+  const field = useRef<HTMLTextAreaElement>(null);
   return (
-    <ComposerPrimitive.Root className="relative rounded-card border border-hairline bg-raised p-2 focus-within:border-accent">
+    <form
+      className="relative rounded-card border border-hairline bg-raised p-2 focus-within:border-accent"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSend();
+        field.current?.focus();
+      }}
+    >
       {tiles}
-      <ComposerPrimitive.Input
+      <textarea
+        ref={field}
         dir="auto"
-        className="max-h-[40dvh] w-full resize-none bg-transparent px-2 py-1 outline-none"
+        className="field-sizing max-h-[40dvh] w-full resize-none bg-transparent px-2 py-1 outline-none"
         placeholder={words.messageTo(agent)}
         aria-label={words.message}
         rows={1}
         data-composer
-        submitMode={useSubmitMode()}
-        cancelOnEscape={false}
         autoFocus
+        value={typed}
+        onChange={(event) => text.set(event.target.value)}
+        onKeyDown={(event) => {
+          if (!isSendKey(event)) return;
+          event.preventDefault();
+          onSend();
+        }}
       />
       <div className="composer-row" data-busy={isBusy || undefined}>
         {isBusy && <SendModeSwitch />}
@@ -40,10 +58,10 @@ export function Composer({ tiles, tools, agent, isBusy, onStop }: ComposerProps)
             <Square size={14} aria-hidden /> <span className="max-sm:sr-only">{words.stop}</span>
           </button>
         )}
-        <ComposerPrimitive.Send className="button-main" aria-label={words.send}>
+        <button type="submit" className="button-main" aria-label={words.send} disabled={typed.trim() === ""}>
           <SendHorizontal size={16} aria-hidden />
-        </ComposerPrimitive.Send>
+        </button>
       </div>
-    </ComposerPrimitive.Root>
+    </form>
   );
 }

@@ -1,5 +1,7 @@
-import { ComposerPrimitive, useAui, useAuiState } from "@assistant-ui/react";
-import { type KeyboardEvent, useId } from "react";
+import { type KeyboardEvent, useId, useState } from "react";
+import { useSendKey } from "../browser/send-key.ts";
+import { textOfTurn } from "../conversation/branch.ts";
+import type { Turn } from "../conversation/turns.ts";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/action-button.tsx";
 import { words } from "../words/words.ts";
@@ -7,49 +9,74 @@ import { useTalk } from "./talk-actions.ts";
 import { talkWords } from "../conversation/talk-words.ts";
 
 /** A message that is changed: its words alone, or with another answer. No words are refused. */
-export function EditComposer() {
-  const aui = useAui();
-  const { saveEdit, isBusy } = useTalk();
+export function EditComposer({ turn, onClose }: { readonly turn: Turn; readonly onClose: () => void }) {
+  const { edit, saveEdit, isBusy } = useTalk();
   const hintId = useId();
-  const id = useAuiState(({ message }) => message.id);
-  const text = useAuiState(({ message }) => message.composer.text);
+  const isSendKey = useSendKey();
+  const before = textOfTurn(turn);
+  const [text, setText] = useState(before);
   const isEmpty = text.trim() === "";
   const saving = useAct(async () => {
-    await saveEdit(text.trim(), id);
-    aui.composer.cancel();
+    await saveEdit(text.trim(), turn.id);
+    onClose();
   });
   const save = () => {
     if (!isEmpty && !isBusy && !saving.isBusy) saving.act();
   };
+  const askAnew = () => {
+    if (isEmpty || isBusy) return;
+    if (text !== before) void edit(text, turn.id);
+    onClose();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape" && !event.nativeEvent.isComposing) {
+      // It closes this, and stops nobody.
+      event.preventDefault();
+      onClose();
+    }
+    if (event.key.toLowerCase() !== "s" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    save();
+  };
   return (
-    <ComposerPrimitive.Root
+    <form
       className="rounded-card border border-accent bg-raised p-2"
-      onKeyDown={(event: KeyboardEvent) => {
-        if (event.key.toLowerCase() !== "s" || !(event.ctrlKey || event.metaKey)) return;
+      onKeyDown={onKeyDown}
+      onSubmit={(event) => {
         event.preventDefault();
-        save();
+        askAnew();
       }}
     >
-      <ComposerPrimitive.Input
+      <textarea
         dir="auto"
-        className="w-full resize-none bg-transparent px-2 py-1 outline-none"
+        className="field-sizing w-full resize-none bg-transparent px-2 py-1 outline-none"
         aria-label={words.edit}
         aria-describedby={hintId}
         autoFocus
+        value={text}
+        onFocus={({ currentTarget }) => currentTarget.setSelectionRange(before.length, before.length)}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (!isSendKey(event)) return;
+          event.preventDefault();
+          askAnew();
+        }}
       />
       <Problem text={saving.problem} />
       <div className="flex flex-wrap items-center justify-end gap-2">
         <span id={hintId} className="grow px-2 text-xs text-muted">
           {talkWords.edit.hint}
         </span>
-        <ComposerPrimitive.Cancel className="button">{words.cancel}</ComposerPrimitive.Cancel>
+        <button type="button" className="button" onClick={onClose}>
+          {words.cancel}
+        </button>
         <button type="button" className="button" disabled={isEmpty || isBusy || saving.isBusy} onClick={save}>
           {talkWords.edit.save}
         </button>
-        <ComposerPrimitive.Send className="button-main" disabled={isEmpty || isBusy}>
+        <button type="submit" className="button-main" disabled={isEmpty || isBusy}>
           {talkWords.edit.rerun}
-        </ComposerPrimitive.Send>
+        </button>
       </div>
-    </ComposerPrimitive.Root>
+    </form>
   );
 }

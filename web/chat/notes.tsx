@@ -1,4 +1,3 @@
-import { useAui, useAuiState } from "@assistant-ui/react";
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { State } from "../parts/state.tsx";
@@ -10,6 +9,7 @@ import { reopenConversation, type ConversationState } from "../conversation/conv
 import { dismissNews, type ModelNews } from "../conversation/models-store.ts";
 import { talkWords } from "../conversation/talk-words.ts";
 import { endOfTurn } from "../conversation/turn-end.ts";
+import type { ComposerText } from "../conversation/composer-text.ts";
 import type { ComposerActions } from "./send-message.ts";
 import { ElapsedTime } from "../conversation/elapsed-time.tsx";
 import type { Turn } from "../conversation/turns.ts";
@@ -18,10 +18,13 @@ type NotesProps = {
   readonly conversation: ConversationState;
   readonly agent: string;
   readonly talk: ComposerActions;
+  readonly text: ComposerText;
+  /** Sends what is in the composer. */
+  readonly onSend: () => void;
 };
 
 /** Below the last turn: what waits its turn, and what could not be sent. */
-export function Notes({ conversation, agent, talk }: NotesProps) {
+export function Notes({ conversation, agent, talk, text, onSend }: NotesProps) {
   const { waiting, error, isBroken, isGone } = conversation;
   return (
     <>
@@ -59,15 +62,14 @@ export function Notes({ conversation, agent, talk }: NotesProps) {
           </PageLink>
         </div>
       )}
-      {talk.unsent !== undefined && <Unsent why={talk.unsent} />}
+      {talk.unsent !== undefined && <Unsent why={talk.unsent} text={text} onSend={onSend} />}
     </>
   );
 }
 
 /** The text is in the composer again. A server that could not be reached may be there again. */
-function Unsent({ why }: { readonly why: string }) {
-  const aui = useAui();
-  const isEmpty = useAuiState(({ composer }) => composer.text.trim() === "");
+function Unsent({ why, text, onSend }: { readonly why: string } & Pick<NotesProps, "text" | "onSend">) {
+  const isEmpty = text.use().trim() === "";
   const hasLost = useConnection().lostFor !== undefined;
   const [wasLost, setWasLost] = useState(hasLost);
   useEffect(() => {
@@ -84,7 +86,7 @@ function Unsent({ why }: { readonly why: string }) {
       className={`flex flex-wrap items-center gap-x-3 gap-y-1 text-sm ${isBack ? "text-muted" : "text-bad"}`}
     >
       <span className="min-w-0 break-words">{isBack ? talkWords.send.notYet : `${talkWords.send.notSent} ${why}`}</span>
-      <button type="button" className="button text-ink" disabled={isEmpty} onClick={() => aui.composer.send()}>
+      <button type="button" className="button text-ink" disabled={isEmpty} onClick={onSend}>
         {talkWords.send.again}
       </button>
     </div>

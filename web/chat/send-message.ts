@@ -18,8 +18,7 @@ import {
   showEnd,
   withdrawMessage,
 } from "../conversation/conversation-store.ts";
-import { restoreDraft } from "../conversation/drafts.tsx";
-import type { ConversationActions } from "./runtime.tsx";
+import { restoreDraft } from "../conversation/drafts.ts";
 import { sendMode } from "./send-mode.tsx";
 import { type OutgoingMessage, useOutgoing } from "./outgoing.tsx";
 import { lastItemOf, type TalkActions } from "./talk-actions.ts";
@@ -35,8 +34,9 @@ type TalkingInput = {
   readonly place: string | undefined;
 };
 
-export type ComposerActions = Pick<TalkActions, "fork" | "saveEdit"> & {
-  readonly actions: ConversationActions;
+export type ComposerActions = TalkActions & {
+  readonly send: (text: string) => Promise<void>;
+  readonly stop: () => Promise<void>;
   /** Says something to an agent, or to the chosen one. */
   readonly begin: (text: string, agent: string) => Promise<void>;
   readonly fail: (error: unknown) => void;
@@ -158,22 +158,20 @@ export function useComposerActions({
       if (threadId === undefined) return;
       await threadClient.editMessage(threadId, { message: { id: newId(), content: text }, instead });
     },
-    actions: {
-      send: (text) => send(text),
-      edit: (text, instead) => send(text, { instead }),
-      async answerAgain(again) {
-        if (threadId === undefined) return;
-        forgetFailure();
-        await client.answerAgain(threadId, { agent: choice.agent, again, ...optionsOf }).catch(fail);
-      },
-      async stop() {
-        await Promise.all(working.map(({ run }) => client.cancel(run))).catch(fail);
-      },
-      show(turn) {
-        const shown = turns.find(({ id }) => id === turn);
-        const leaf = shown && lastItemOf(shown);
-        if (threadId !== undefined && leaf !== undefined) client.chooseBranch(threadId, leaf).catch(fail);
-      },
+    send: (text) => send(text),
+    edit: (text, instead) => send(text, { instead }),
+    async answerAgain(again) {
+      if (threadId === undefined) return;
+      forgetFailure();
+      await client.answerAgain(threadId, { agent: choice.agent, again, ...optionsOf }).catch(fail);
+    },
+    async stop() {
+      await Promise.all(working.map(({ run }) => client.cancel(run))).catch(fail);
+    },
+    show(turn) {
+      const shown = turns.find(({ id }) => id === turn);
+      const leaf = shown && lastItemOf(shown);
+      if (threadId !== undefined && leaf !== undefined) client.chooseBranch(threadId, leaf).catch(fail);
     },
   };
 }

@@ -1,19 +1,14 @@
-import {
-  ActionBarPrimitive,
-  AuiIf,
-  BranchPickerPrimitive,
-  MessagePrimitive,
-  ThreadPrimitive,
-  useAuiState,
-  useThreadViewport,
-} from "@assistant-ui/react";
 import { ArrowDown, ChevronLeft, ChevronRight, Copy, Pencil, RefreshCw, Split } from "lucide-react";
-import { type ReactNode, useEffect } from "react";
+import { memo, type ReactNode, useEffect, useMemo, useState } from "react";
+import { copyText } from "../browser/copy-text.ts";
+import { announce } from "../parts/announce.tsx";
+import { type FollowedEnd, useFollowedEnd } from "../parts/log/stick-to-end.ts";
 import { useHasNewBelow } from "../parts/log/new-below.ts";
 import { words } from "../words/words.ts";
 import { Blocks } from "../turn/blocks.tsx";
 import { AttachedFiles } from "../turn/attached-files.tsx";
 import { showEnd, showNewer, showOlder, useConversation } from "../conversation/conversation-store.ts";
+import { type BranchTurn, branchTo, textOfTurn } from "../conversation/branch.ts";
 import { Act } from "../parts/action-button.tsx";
 import { EditComposer } from "./edit-composer.tsx";
 import { lastItemOf, useTalk } from "./talk-actions.ts";
@@ -24,6 +19,8 @@ import { bringIntoView } from "../parts/log/keep-scroll-place.ts";
 import { NewerOfLog, OlderOfLog } from "../parts/log/load-more.tsx";
 
 type ThreadViewProps = {
+  readonly turns: readonly Turn[];
+  readonly head: string | null;
   readonly welcome: ReactNode;
   /** Below the last turn. */
   readonly notes: ReactNode;
@@ -36,64 +33,75 @@ type ThreadViewProps = {
 };
 
 /** The dialogue and the composer below it. */
-export function ThreadView({ welcome, notes, status, composer, isBusy, newest }: ThreadViewProps) {
-  const isEmpty = useAuiState(({ thread }) => thread.isEmpty);
+export function ThreadView(props: ThreadViewProps) {
+  const { turns, head, welcome, notes, status, composer, isBusy, newest } = props;
+  const branch = useMemo(() => branchTo(turns, head), [turns, head]);
+  const isEmpty = branch.length === 0;
+  const end = useFollowedEnd();
   return (
-    <ThreadPrimitive.Root className="flex min-h-0 flex-1 flex-col">
-      <ThreadPrimitive.Viewport
+    <div className="flex min-h-0 flex-1 flex-col">
+      <div
         // What is there before anything is said begins at its beginning.
-        autoScroll={!isEmpty}
-        // Whoever speaks here is led to the end by their own message; whoever reads above stays there when others speak.
-        scrollToBottomOnRunStart={false}
+        ref={isEmpty ? undefined : end.ref}
         className="relative flex-1 overflow-y-auto px-4"
         tabIndex={0}
         aria-label={words.conversations}
       >
         <div className="mx-auto flex max-w-[46rem] flex-col gap-6 py-6" role="log" aria-busy={isBusy} aria-live="off">
-          <AuiIf condition={({ thread }) => thread.isEmpty}>{welcome}</AuiIf>
+          {isEmpty && welcome}
           <OlderTurns />
-          <ThreadPrimitive.Messages>{eachTurn}</ThreadPrimitive.Messages>
+          {branch.map((each) => (
+            <TurnView key={each.turn.id} {...each} isLast={each.turn.id === head} />
+          ))}
           <NewerTurns />
           {notes}
         </div>
-        <AuiIf condition={({ thread }) => !thread.isEmpty}>
-          <JumpToLatest newest={newest} />
-        </AuiIf>
-      </ThreadPrimitive.Viewport>
+        {!isEmpty && <JumpToLatest {...end} newest={newest} />}
+      </div>
       <div className="mx-auto w-full max-w-[48rem] px-4 pb-4">
         <p role="status" className="min-h-6 px-2 text-sm text-muted">
           {status}
         </p>
         {composer}
       </div>
-    </ThreadPrimitive.Root>
+    </div>
   );
 }
 
-function JumpToLatest({ newest }: { readonly newest: string }) {
-  const isAtEnd = useThreadViewport(({ isAtBottom }) => isAtBottom);
+type JumpProps = Pick<FollowedEnd, "isAtEnd" | "toEnd"> & { readonly newest: string };
+
+function JumpToLatest({ isAtEnd, toEnd, newest }: JumpProps) {
   const text = useHasNewBelow(isAtEnd, newest) ? words.newBelow : words.jumpToLatest;
+  if (isAtEnd) return null;
   return (
-    <ThreadPrimitive.ScrollToBottom className="new-below" onClick={showEnd} aria-label={text}>
+    <button
+      type="button"
+      className="new-below"
+      onClick={({ currentTarget }) => {
+        currentTarget.parentElement?.focus({ preventScroll: true });
+        showEnd();
+        toEnd();
+      }}
+    >
       <ArrowDown size={16} aria-hidden /> {text}
-    </ThreadPrimitive.ScrollToBottom>
+    </button>
   );
 }
 
-/** The same function each time: a new one would have all turns rendered again with every word that comes. */
-const eachTurn = () => <TurnView />;
+type TurnProps = BranchTurn & { readonly isLast: boolean };
 
-function TurnView() {
-  const turn = useAuiState(({ message }) => message.metadata.custom["turn"] as Turn | undefined);
-  const isEditing = useAuiState(({ message }) => message.composer.isEditing);
-  if (!turn) return null;
-  if (isEditing) return <EditComposer />;
-  return turn.role === "user" ? <PersonTurn turn={turn} /> : <AgentTurn turn={turn} />;
-}
+/** Only what changed is rendered again with the words that come. */
+const TurnView = memo((props: TurnProps) => {
+  const [isEdited, setEdited] = useState(false);
+  const { turn } = props;
+  if (isEdited) return <EditComposer turn={turn} onClose={() => setEdited(false)} />;
+  return turn.role === "user" ? <PersonTurn {...props} onEdit={() => setEdited(true)} /> : <AgentTurn {...props} />;
+});
 
-function PersonTurn({ turn }: { readonly turn: Turn }) {
+function PersonTurn({ onEdit, ...place }: TurnProps & { readonly onEdit: () => void }) {
+  const { turn } = place;
   return (
-    <MessagePrimitive.Root className="group turn" data-role="user">
+    <div className="group turn" data-role="user" data-message-id={turn.id}>
       <h2 className="text-sm font-semibold">{words.you}</h2>
       {turn.blocks.map(
         (block) =>
@@ -105,27 +113,26 @@ function PersonTurn({ turn }: { readonly turn: Turn }) {
           ),
       )}
       <Actions>
-        <Branches />
-        <ActionBarPrimitive.Edit className="icon-button" aria-label={words.edit} title={words.edit}>
+        <Branches {...place} />
+        <button type="button" className="icon-button" aria-label={words.edit} title={words.edit} onClick={onEdit}>
           <Pencil size={16} aria-hidden />
-        </ActionBarPrimitive.Edit>
+        </button>
         <ForkButton turn={turn} />
-        <ActionBarPrimitive.Copy className="icon-button" aria-label={words.copy}>
-          <Copy size={16} aria-hidden />
-        </ActionBarPrimitive.Copy>
+        <CopyButton turn={turn} />
       </Actions>
-    </MessagePrimitive.Root>
+    </div>
   );
 }
 
-function AgentTurn({ turn }: { readonly turn: Turn }) {
+function AgentTurn(place: TurnProps) {
+  const { turn, isLast } = place;
   const end = endOfTurn(turn.blocks);
   // Also while something waits for a decision: another answer would only queue up behind it.
-  const { isBusy } = useTalk();
-  const isLast = useAuiState(({ message }) => message.isLast);
+  const { isBusy, answerAgain } = useTalk();
+  const again = () => void answerAgain(turn.parent ?? "");
   const isAtWork = isBusy && isLast && !turn.blocks.some(({ kind }) => kind === "end");
   return (
-    <MessagePrimitive.Root className="group turn" data-role="assistant" data-speaker={0}>
+    <div className="group turn" data-role="assistant" data-speaker={0} data-message-id={turn.id}>
       <h2 className="speaker text-sm font-semibold">@{turn.author ?? "agent"}</h2>
       <div className="speaker-rule flex flex-col gap-2">
         <Blocks blocks={turn.blocks} />
@@ -134,28 +141,24 @@ function AgentTurn({ turn }: { readonly turn: Turn }) {
           <div className="flex flex-wrap items-center gap-2">
             {isLast && turn.run !== undefined && <ResumeButton run={turn.run} />}
             {end === "failed" && (
-              <ActionBarPrimitive.Root hideWhenRunning>
-                <ActionBarPrimitive.Reload className="button">
-                  <RefreshCw size={16} aria-hidden /> {talkWords.tryAgain}
-                </ActionBarPrimitive.Reload>
-              </ActionBarPrimitive.Root>
+              <button type="button" className="button" onClick={again}>
+                <RefreshCw size={16} aria-hidden /> {talkWords.tryAgain}
+              </button>
             )}
           </div>
         )}
       </div>
       <Actions>
-        <Branches />
-        <ActionBarPrimitive.Copy className="icon-button" aria-label={words.copy}>
-          <Copy size={16} aria-hidden />
-        </ActionBarPrimitive.Copy>
+        <Branches {...place} />
+        <CopyButton turn={turn} />
         {!isBusy && (
-          <ActionBarPrimitive.Reload className="icon-button" aria-label={words.again}>
+          <button type="button" className="icon-button" aria-label={words.again} title={words.again} onClick={again}>
             <RefreshCw size={16} aria-hidden />
-          </ActionBarPrimitive.Reload>
+          </button>
         )}
         <ForkButton turn={turn} />
       </Actions>
-    </MessagePrimitive.Root>
+    </div>
   );
 }
 
@@ -170,28 +173,53 @@ function ResumeButton({ run }: { readonly run: string }) {
 
 /** They go while an answer is written, but not their room: nothing moves when it ends. */
 function Actions({ children }: { readonly children: ReactNode }) {
+  const { isRunning } = useTalk();
+  return <div className="actions">{!isRunning && children}</div>;
+}
+
+function CopyButton({ turn }: { readonly turn: Turn }) {
+  const copy = async () => announce((await copyText(textOfTurn(turn))) ? words.copied : words.notCopied);
   return (
-    <div className="actions">
-      <ActionBarPrimitive.Root hideWhenRunning className="contents">
-        {children}
-      </ActionBarPrimitive.Root>
-    </div>
+    <button
+      type="button"
+      className="icon-button"
+      aria-label={words.copy}
+      title={words.copy}
+      onClick={() => void copy()}
+    >
+      <Copy size={16} aria-hidden />
+    </button>
   );
 }
 
-function Branches() {
+function Branches({ number, count, older, newer }: BranchTurn) {
+  const { show, isBusy } = useTalk();
+  if (count === 1) return null;
+  const sides = [
+    { name: words.olderAnswer, turn: older, Icon: ChevronLeft },
+    { name: words.newerAnswer, turn: newer, Icon: ChevronRight },
+  ] as const;
+  const [before, after] = sides.map(({ name, turn, Icon }) => (
+    <button
+      key={name}
+      type="button"
+      className="icon-button"
+      aria-label={name}
+      title={name}
+      disabled={turn === undefined || isBusy}
+      onClick={() => turn !== undefined && show(turn)}
+    >
+      <Icon size={16} aria-hidden />
+    </button>
+  ));
   return (
-    <BranchPickerPrimitive.Root hideWhenSingleBranch className="flex items-center text-sm text-muted">
-      <BranchPickerPrimitive.Previous className="icon-button" aria-label={words.olderAnswer}>
-        <ChevronLeft size={16} aria-hidden />
-      </BranchPickerPrimitive.Previous>
+    <div className="flex items-center text-sm text-muted">
+      {before}
       <span>
-        <BranchPickerPrimitive.Number /> / <BranchPickerPrimitive.Count />
+        {number} / {count}
       </span>
-      <BranchPickerPrimitive.Next className="icon-button" aria-label={words.newerAnswer}>
-        <ChevronRight size={16} aria-hidden />
-      </BranchPickerPrimitive.Next>
-    </BranchPickerPrimitive.Root>
+      {after}
+    </div>
   );
 }
 

@@ -1,7 +1,7 @@
-import mermaid from "mermaid";
-import { type ReactNode, useEffect, useId, useState, useSyncExternalStore } from "react";
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
 import { reasonOf } from "../page/server.ts";
 import { words } from "../words/words.ts";
+import { draw } from "./drawing/drawing.ts";
 import { PictureButton } from "./picture.tsx";
 
 type DiagramProps = { readonly text: string; /** Of which it is drawn. */ readonly code: ReactNode };
@@ -10,19 +10,18 @@ type RenderedDiagram = { readonly address: string; readonly width: number; reado
 /** What a model drew in words. It is shown as an image, so that nothing in it can act or load; what can't be drawn stays code. */
 export function Diagram({ text, code }: DiagramProps) {
   const isDark = useIsDark();
-  const id = `diagram-${useId().replaceAll(/[^\w]/g, "")}`;
   const [drawn, setDrawn] = useState<RenderedDiagram>();
   const [problem, setProblem] = useState<string>();
   useEffect(() => {
     let isOver = false;
-    draw(id, text, isDark).then(
-      (done) => !isOver && setDrawn(done),
+    draw(text, isDark).then(
+      (svg) => !isOver && setDrawn(imageOf(svg)),
       (error: unknown) => !isOver && setProblem(inShort(reasonOf(error))),
     );
     return () => {
       isOver = true;
     };
-  }, [id, text, isDark]);
+  }, [text, isDark]);
   if (problem !== undefined)
     return (
       <>
@@ -49,38 +48,6 @@ function inShort(reason: string): string {
   const at = last.indexOf(" got '");
   const got = at !== -1 && last.slice(at + " got '".length).endsWith("'") ? last.slice(at) : "";
   return first.endsWith(":") ? `${first} ${others[0] ?? ""}${got && `,${got}`}` : first;
-}
-
-const flat = { dropShadow: "none", useGradient: false };
-/** The names of lines stand on the ground of the drawing, `--raised`, which the library reads in hexadecimal only. */
-const darkGrounds = { edgeLabelBackground: "#191815", clusterBkg: "#24221f", noteBkgColor: "#24221f" };
-
-/** One after the other: the library keeps its settings for all. */
-let last: Promise<unknown> = Promise.resolve();
-
-function draw(id: string, text: string, isDark: boolean): Promise<RenderedDiagram> {
-  const drawing = last.then(async () => {
-    mermaid.initialize({
-      startOnLoad: false,
-      securityLevel: "strict",
-      look: "classic",
-      theme: isDark ? "dark" : "neutral",
-      themeVariables: isDark ? { ...flat, ...darkGrounds } : { ...flat, edgeLabelBackground: "#ffffff" },
-      fontFamily: "system-ui, sans-serif",
-      htmlLabels: false,
-      suppressErrorRendering: true,
-      maxTextSize: 30_000,
-      maxEdges: 300,
-    });
-    return imageOf((await mermaid.render(id, withoutElements(text))).svg);
-  });
-  last = drawing.catch(() => undefined);
-  return drawing;
-}
-
-/** The library puts labels into the page to measure them, before it cleans them: no element may stand there but a line's end. */
-function withoutElements(text: string): string {
-  return text.replaceAll(/<<\w+>>|<br ?\/?>|<(?=[a-z/!?])/gi, (found) => (found === "<" ? "#lt;" : found));
 }
 
 function imageOf(svg: string): RenderedDiagram {

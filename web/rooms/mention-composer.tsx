@@ -1,7 +1,7 @@
 import { SendHorizontal } from "lucide-react";
 import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
-import { draftOf, keepDraft, useDraftPlace } from "../conversation/drafts.tsx";
-import { useSubmitMode } from "../browser/send-key.ts";
+import { draftOf, keepDraft, useDraftPlace } from "../conversation/drafts.ts";
+import { useSendKey } from "../browser/send-key.ts";
 import { words } from "../words/words.ts";
 import { roomWords } from "./room-words.ts";
 
@@ -21,7 +21,7 @@ export function MentionComposer({ roomId, handles, onSend }: MentionComposerProp
   const [chosen, setChosen] = useState(0);
   const [isClosed, setClosed] = useState(false);
   const listId = useId();
-  const submitMode = useSubmitMode();
+  const isSendKey = useSendKey();
   const field = useRef<HTMLTextAreaElement>(null);
   const completedTo = useRef<number>(undefined);
 
@@ -83,8 +83,7 @@ export function MentionComposer({ roomId, handles, onSend }: MentionComposerProp
       event.preventDefault();
       return setClosed(true);
     }
-    const isSent = submitMode === "enter" ? !event.shiftKey : event.ctrlKey || event.metaKey;
-    if (event.key === "Enter" && isSent) {
+    if (isSendKey(event)) {
       event.preventDefault();
       void send();
     }

@@ -98,9 +98,19 @@ function wordQuery(word: string): string {
   return `'${word.replaceAll("\\", "\\\\").replaceAll("'", "''")}':*`;
 }
 
+/** Of Markdown what is read: of a link its words, of a table its cells. */
+function withoutMarks(text: string): string {
+  return text
+    .replaceAll(/^[ \t]*(?:#{1,6} |> ?|[-*+] |```.*|\|[-:| ]+$)/gm, "")
+    .replaceAll(/!?\[([^\]\n]{1,500})\]\([^)\n]{0,2000}\)/g, "$1")
+    .replaceAll(/\*\*|~~|`/g, "")
+    .replaceAll(/^\||\|$/gm, "")
+    .replaceAll(" | ", " · ");
+}
+
 /** The words around the first that was found, on one line. */
 function excerptOf(text: string, words: readonly string[]): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
+  const line = withoutMarks(text).replaceAll(/\s+/g, " ").trim();
   const places = words.map((word) => line.toLowerCase().indexOf(word)).filter((place) => place !== -1);
   const at = Math.min(...places, line.length);
   const from = at < excerptLength / 3 || places.length === 0 ? 0 : at - Math.floor(excerptLength / 3);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { NotFound } from "../../../protocol/base/errors.ts";
@@ -6,19 +7,40 @@ import { publicAddressOf } from "../../server/origins.ts";
 import type { PageFile } from "../../files/page-files.ts";
 import type { Services } from "../../server/services.ts";
 
-/** Nothing from elsewhere; styles may stand in elements, since the libraries of the page set them so. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data: blob:",
-  "connect-src 'self'",
-  "manifest-src 'self'",
-  "worker-src 'self'",
-  "base-uri 'self'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** Nothing from elsewhere, and no styles but those of files and of the elements that the document itself has. */
+const policyOf = (document: string) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    ["style-src 'self'", ...styleHashes(document)].join(" "),
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "frame-src 'self'",
+    "manifest-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'self'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+
+/** What draws diagrams writes styles wherever it draws: it has a document of its own, which loads nothing else. */
+const drawingPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; base-uri 'self'; form-action 'none'; frame-ancestors 'self'";
+
+function styleHashes(document: string): readonly string[] {
+  return [...document.matchAll(/<style>([^]*?)<\/style>/g)].map(
+    ([, style = ""]) => `'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+  );
+}
+
+const policies = new WeakMap<PageFile, string>();
+
+function policyFor(file: PageFile): string {
+  const policy = policies.get(file) ?? policyOf(file.bytes.toString());
+  policies.set(file, policy);
+  return policy;
+}
 
 /** The page for people. */
 export const page = document("index.html", {
@@ -54,7 +76,20 @@ function isForOllama({ request, services }: Pick<EndpointCall, "request" | "serv
 /** Shown by the page's service worker while the server can't be reached. */
 export const offlinePage = document("offline.html", { summary: "What the page shows without the server" });
 
-function document(name: string, about: { readonly summary: string; readonly description?: string }): Endpoint {
+/** In a frame of the page. */
+export const drawingPage = document("drawing.html", {
+  summary: "What draws the page's diagrams",
+  policy: drawingPolicy,
+});
+
+type DocumentAbout = {
+  readonly summary: string;
+  readonly description?: string;
+  /** Absent: as strict as the page's. */
+  readonly policy?: string;
+};
+
+function document(name: string, { policy, ...about }: DocumentAbout): Endpoint {
   return endpoint({
     needs: "nothing",
     tag: "server",
@@ -70,13 +105,13 @@ function document(name: string, about: { readonly summary: string; readonly desc
     handle({ request, reply, services }) {
       const file = services.page?.get(name);
       return file
-        ? sendDocument({ request, reply }, file)
+        ? sendDocument({ request, reply }, file, policy)
         : reply.redirect(`${publicAddressOf(request).basePath ?? ""}/docs`);
     },
   });
 }
 
-function sendDocument({ request, reply }: PageReply, file: PageFile): FastifyReply {
+function sendDocument({ request, reply }: PageReply, file: PageFile, policy = policyFor(file)): FastifyReply {
   const base = publicAddressOf(request).basePath ?? "";
   reply.header("content-security-policy", policy).header("cache-control", "no-cache");
   if (base === "") return sendPageFile({ request, reply }, file);
@@ -134,7 +169,7 @@ function namedFile(name: string, summary: string, type: string): Endpoint {
     handle({ request, reply, services }) {
       const file = services.page?.get(name);
       if (!file) throw new NotFound("Page not found.");
-      reply.header("cache-control", "no-cache").header("content-security-policy", policy);
+      reply.header("cache-control", "no-cache").header("content-security-policy", policyFor(file));
       return sendPageFile({ request, reply }, file);
     },
   });

@@ -1,8 +1,8 @@
-import { useAui, useAuiState } from "@assistant-ui/react";
 import { useEffect, useRef } from "react";
 import { createStoredChoice } from "../browser/stored-choice.ts";
 import { useMe } from "../page/me.ts";
 import { prepareMarkdown } from "../markdown/load-markdown.ts";
+import type { ComposerText } from "./composer-text.ts";
 
 /** Of a file that the server has. */
 export type DraftFile = { readonly id: string; readonly name: string; readonly type: string };
@@ -68,7 +68,7 @@ function write(place: string, change: Partial<MessageDraft>): void {
 }
 
 /** What could not be sent stands in the composer again, before what was typed since; also where it is not known yet who one is. */
-export function restoreDraft({ threadId, place }: DraftKeeperProps, text: string): void {
+export function restoreDraft({ threadId, place }: Draft, text: string): void {
   const thread = threadId ?? beginning;
   const back = returns.get(thread);
   if (back) return back(text);
@@ -77,41 +77,36 @@ export function restoreDraft({ threadId, place }: DraftKeeperProps, text: string
   keepDraft(place, { text: typed === "" ? text : `${text}\n${typed}` });
 }
 
-type DraftKeeperProps = { readonly threadId: string | undefined; readonly place: string | undefined };
+type Draft = { readonly threadId: string | undefined; readonly place: string | undefined };
 
 /** Keeps what is typed in the composer, and brings back what was. */
-export function DraftKeeper({ threadId, place }: DraftKeeperProps) {
-  const aui = useAui();
-  const text = useAuiState(({ composer }) => composer.text);
-  const shown = useRef<string | undefined>(undefined);
+export function useDraft(text: ComposerText, { threadId, place }: Draft): void {
+  const isFirst = useRef(true);
+
+  useEffect(() => text.onChange(prepareMarkdown), [text]);
 
   useEffect(() => {
-    if (place === undefined) return;
-    const early = shown.current === undefined ? aui.composer.getState().text : "";
-    shown.current = place;
+    if (place === undefined) return undefined;
     // What was typed before it was known who types.
-    if (early === "") aui.composer.setText(draftOf(place).text);
+    const early = isFirst.current ? text.get() : "";
+    isFirst.current = false;
+    if (early === "") text.set(draftOf(place).text);
     else keepDraft(place, { text: early });
-  }, [aui, place]);
+    return text.onChange(() => keepSoon(place, text.get()));
+  }, [text, place]);
 
   useEffect(() => {
     const thread = threadId ?? beginning;
-    const back = (text: string) => {
-      const now = aui.composer.getState().text;
-      aui.composer.setText(now === "" || now === text ? text : `${text}\n${now}`);
+    const back = (unsent: string) => {
+      const now = text.get();
+      text.set(now === "" || now === unsent ? unsent : `${unsent}\n${now}`);
     };
     returns.set(thread, back);
     const late = unplaced.get(thread);
     unplaced.delete(thread);
     if (late !== undefined) back(late);
     return () => void returns.delete(thread);
-  }, [aui, threadId]);
-
-  useEffect(() => {
-    if (text !== "") prepareMarkdown();
-    if (place !== undefined && shown.current === place && aui.composer.getState().text === text) keepSoon(place, text);
-  }, [aui, place, text]);
-  return null;
+  }, [text, threadId]);
 }
 
 function all(): Readonly<Record<string, MessageDraft>> {
