@@ -142,11 +142,10 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   const isBusy = () => queue.busy() || active.size > 0;
 
   const { placeOf, definitionOf, ...mine } = createThreads(database);
-  const kept = createKeptConversations(runtime);
   const threads: Threads = {
     ...mine,
     ...createBranches(runtime),
-    ...kept,
+    ...createKeptConversations(runtime, mirror),
     ...createSessions(database.query),
     async pending(caller, threadId) {
       const { id } = await mine.getThread(caller, threadId);
@@ -163,15 +162,6 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
       const removeFile = await mirror?.leaving(id);
       await mine.deleteThread(caller, id);
       await removeFile?.();
-    },
-    async addItems(caller, threadId, items) {
-      const added = await kept.addItems(caller, threadId, items);
-      mirror?.changed(threadId);
-      return added;
-    },
-    async takeBack(caller, threadId, cut) {
-      await kept.takeBack(caller, threadId, cut);
-      mirror?.changed(threadId);
     },
     async editMessage(caller, edit) {
       const edited = await editMessage(runtime, caller, edit);

@@ -23,4 +23,10 @@ export type KeptConversations = {
     threadId: string,
     cut: { readonly itemId: string; readonly leaf: string | null },
   ): Promise<void>;
+  /**
+   * Nobody is told of this run any more. Its items stay for what was said after them; a hidden thread goes with the last of its runs.
+   * Throws NotFound.
+   */
+  forgetRun(caller: Caller, runId: string): Promise<void>;
+  isForgotten(caller: Caller, runId: string): Promise<boolean>;
 };

@@ -21,6 +21,8 @@ export type StartInput = {
   readonly threadId?: string;
   /** For a new thread: not listed, and removed after 7 days. */
   readonly hidden?: boolean;
+  /** With `hidden`: removed once no run works in it. */
+  readonly transient?: boolean;
   readonly title?: string;
   /** A name of the caller's own for the thread (`session_id`): the same name finds the same thread, else makes it. */
   readonly sessionKey?: string;

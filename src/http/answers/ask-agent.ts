@@ -32,7 +32,7 @@ export async function startOrContinue(
   call: EndpointCall,
   asked: AnswerRequest,
   place: KeptPlace | undefined,
-  more: Pick<StartInput, "as" | "held" | "system"> = {},
+  more: Pick<StartInput, "as" | "held" | "system" | "transient"> = {},
 ): Promise<RunStart> {
   const { caller, services } = call;
   const { results, start } = readAgentRequest(asked, place);

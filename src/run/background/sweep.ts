@@ -62,14 +62,18 @@ export async function startForgotten(runtime: Runtime): Promise<void> {
     );
 }
 
+/** How long somebody may still be told what was said last: whoever lost an answer asks for it again within a minute. */
+const toldMinutes = 5;
+
 /** Removes expired data. Never removes a thread with a live run. */
 export async function removeExpired(runtime: Runtime): Promise<void> {
   const { query, transaction } = runtime.database.listing;
   await transaction(async (locked) => {
     // In a statement of its own: the next one then sees a run that was accepted meanwhile.
     const expired = await locked<{ id: string }>(
-      `select id from threads t where expires_at < now() and ${isIdle} limit $1 for update skip locked`,
-      [batch],
+      `select id from threads t where expires_at < now() and updated_at < now() - $2 * interval '1 minute' and ${isIdle}
+       limit $1 for update skip locked`,
+      [batch, toldMinutes],
     );
     if (expired.length === 0) return;
     await locked(`delete from threads t where id = any ($1::uuid[]) and ${isIdle}`, [expired.map(({ id }) => id)]);

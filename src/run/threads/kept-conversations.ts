@@ -3,14 +3,19 @@ import { isId } from "../../protocol/base/ids.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import type { KeptConversations, ThreadMetadata } from "../kept-conversations.ts";
-import { publishItems } from "../lifecycle/locked-run.ts";
-import { insertItemsSql, itemsParameter, placeItems } from "../log/rows.ts";
+import { noRun, publishItems } from "../lifecycle/locked-run.ts";
+import { insertItemsSql, itemsParameter, placeItems, startedWithKeySql } from "../log/rows.ts";
 import { appendState, lockIdle, mustBeNoRoom } from "./branches.ts";
+import type { Mirror } from "./mirror-files.ts";
+import { removeThreads } from "./remove-threads.ts";
 import { noThread } from "./threads.ts";
 
 const isOwn = "id = $1 and user_id = $2 and ($3::uuid is null or key_id = $3)";
 
-export function createKeptConversations(runtime: Runtime): KeptConversations {
+/** SQL condition: there is somebody who may be told of a run of thread `t`. */
+const isKept = "exists (select from runs r where r.thread_id = t.id and r.parent_run is null and not r.forgotten)";
+
+export function createKeptConversations(runtime: Runtime, mirror: Mirror | undefined): KeptConversations {
   const { query, transaction } = runtime.database;
   return {
     async metadataOf(caller, threadId) {
@@ -52,6 +57,7 @@ export function createKeptConversations(runtime: Runtime): KeptConversations {
         return placeItems(own, { threadId, firstSeq: row!.first, parent: row!.parent, time });
       });
       publishItems(runtime, threadId, added);
+      mirror?.changed(threadId);
       return added;
     },
 
@@ -69,6 +75,30 @@ export function createKeptConversations(runtime: Runtime): KeptConversations {
         return (await appendState(within, threadId, { parent: item.parent, body: { type: "branch" } })).items;
       });
       publishItems(runtime, threadId, items);
+      mirror?.changed(threadId);
+    },
+
+    async forgetRun(caller, runId) {
+      const [run] = await query<{ thread_id: string }>(
+        `update runs set forgotten = true where id = $1 and user_id = $2 and ${startedWithKeySql("$3", "caller")} returning thread_id`,
+        [runId, caller.userId, caller.only ?? null],
+      );
+      if (!run) throw noRun(runId);
+      // Behind the first statement: of two that forget the last runs of a thread at once, one sees both.
+      const gone = await query<{ id: string }>(
+        `update threads t set expires_at = now() where id = $1 and hidden and not ${isKept} returning id`,
+        [run.thread_id],
+      );
+      const still = { sql: `not ${isKept}`, values: [] };
+      await removeThreads(runtime, mirror, { ids: gone.map(({ id }) => id), still });
+    },
+
+    async isForgotten(caller, runId) {
+      const rows = await query("select 1 from runs where id = $1 and user_id = $2 and forgotten", [
+        runId,
+        caller.userId,
+      ]);
+      return rows.length > 0;
     },
   };
 }

@@ -109,7 +109,7 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, 
           title,
           hidden: input.hidden ?? false,
           sessionKey: input.sessionKey ?? null,
-          days: runtime.retention.hiddenThreadsDays,
+          days: input.transient ? 0 : runtime.retention.hiddenThreadsDays,
         },
   };
 }

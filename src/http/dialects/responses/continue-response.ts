@@ -19,7 +19,7 @@ export type Continuation = {
 /** Throws NotFound for what is not the caller's, InvalidInput for calls of the response before that have no result. */
 export async function continuationOf(
   call: EndpointCall,
-  { previous, conversation, instructions }: ResponseRequest,
+  { previous, conversation, instructions, store }: ResponseRequest,
   input: DecodedInput,
 ): Promise<Continuation> {
   if (conversation !== undefined) {
@@ -30,11 +30,23 @@ export async function continuationOf(
   if (previous === undefined) return { place: undefined };
   const kept = await findResponse(call, previous, "previous_response_id");
   const { run } = kept;
+  if (store && isTransient(kept))
+    throw new InvalidInput(
+      `The response ${kept.id} is not kept (store: false), so nothing that is kept can follow it.`,
+      {
+        param: "previous_response_id",
+      },
+    );
   const { threadId } = run;
   const system = instructions === undefined && kept.echo["instructions"] !== undefined ? { system: "" as const } : {};
   if (run.status === "waiting" && run.waitReason === "client") await checkResultsOf(call, kept, input);
   // One that still works is followed by what waits for its turn.
   return { place: isEnded(run.status) ? { threadId, follows: run.id } : { sessionKey: threadId }, ...system };
+}
+
+/** It began a thread that goes with it. */
+function isTransient({ echo }: KeptResponse): boolean {
+  return echo["store"] === false && echo["conversation"] === undefined && echo["previous_response_id"] === undefined;
 }
 
 async function checkResultsOf(call: EndpointCall, kept: KeptResponse, { results }: DecodedInput): Promise<void> {

@@ -72,9 +72,10 @@ async function begin(
   if (input.approvals.length > 0) return answerApprovals(call, input.approvals);
   checkResults(input);
   const { place, system } = await continuationOf(call, asked, input);
-  const more: Pick<StartInput, "as" | "held" | "system"> = {
+  const more: Pick<StartInput, "as" | "held" | "system" | "transient"> = {
     ...(agent ? {} : { as: bareAgent(asked.model) }),
     ...(asked.background && { held: false }),
+    ...(!asked.store && { transient: true }),
     ...(system !== undefined && { system }),
   };
   const kept = { ...request, echo: { ...echo, model: asked.model } };

@@ -29,7 +29,7 @@ export async function findResponse(call: CallerCall, id: string, param = "id"): 
   const run = await services.runs.get(caller, runId).catch((error: unknown) => {
     throw error instanceof NotFound ? noResponse(id, param) : error;
   });
-  if (run.parentRun !== null) throw noResponse(id, param);
+  if (run.parentRun !== null || (await services.threads.isForgotten(caller, runId))) throw noResponse(id, param);
   const { first, lastSeq, resumedAt } = await services.runs.placeOf(caller, runId);
   if (seq > lastSeq) throw noResponse(id, param);
   const { agent, options } = await services.runs.definitionOf(caller, runId);

@@ -170,6 +170,44 @@ test("previous_response_id goes on; instructions are not carried over; two at on
   );
 });
 
+test("a response is deleted without harm to those beside it and behind it", async () => {
+  const ask = (input: string, previous?: string) =>
+    openai.responses.create({ model: "assistant", input, ...(previous && { previous_response_id: previous }) });
+  const isGone = (id: string) => assert.rejects(openai.responses.retrieve(id), OpenAI.NotFoundError);
+  const first = await ask("hi");
+  const one = await ask("I am one", first.id);
+  const two = await ask("I am two", first.id);
+  const behind = await ask("history", one.id);
+  await openai.responses.delete(one.id);
+  await isGone(one.id);
+  await isGone(one.id);
+  await assert.rejects(openai.responses.delete(one.id), OpenAI.NotFoundError);
+  await assert.rejects(ask("history", one.id), OpenAI.NotFoundError);
+  assert.equal((await openai.responses.retrieve(behind.id)).output_text, behind.output_text);
+  assert.match((await ask("history", behind.id)).output_text, /I am one/);
+  assert.match((await ask("history", two.id)).output_text, /I am two/);
+  assert.equal((await openai.responses.retrieve(first.id)).output_text, "You said hi");
+});
+
+test("with the last of its responses a thread goes, also with one that is still at work", async () => {
+  const threads = async () => {
+    const rows = await server.database.query<{ id: string }>("select id from threads");
+    return rows.length;
+  };
+  const before = await threads();
+  const first = await openai.responses.create({ model: "assistant", input: "hi" });
+  const second = await openai.responses.create({ model: "assistant", input: "hi", previous_response_id: first.id });
+  await openai.responses.delete(first.id);
+  assert.equal(await threads(), before + 1);
+  await openai.responses.delete(second.id);
+  assert.equal(await threads(), before);
+  gate = Promise.withResolvers();
+  const working = await openai.responses.create({ model: "assistant", input: "slow", background: true });
+  await openai.responses.delete(working.id);
+  await assert.rejects(openai.responses.retrieve(working.id), OpenAI.NotFoundError);
+  gate.resolve();
+});
+
 test("results of calls of the response before, and only those", async () => {
   const tools = [{ type: "function" as const, name: "beep", parameters: { type: "object" }, strict: false }];
   const ask = (more: object) => openai.responses.create({ model: "assistant", tools, ...more });
@@ -251,6 +289,27 @@ test("what is not to be kept is gone when it has been told", async () => {
     if (found instanceof OpenAI.NotFoundError) break;
     assert.ok(tries < 1000);
   }
+});
+
+test("what is not to be kept goes with its run, when its client left before", async () => {
+  gate = Promise.withResolvers();
+  const stream = await openai.responses.create({ model: "assistant", input: "slow", store: false, stream: true });
+  let id = "";
+  for await (const event of stream) {
+    if (event.type === "response.created") ({ id } = event.response);
+    if (event.type === "response.output_text.delta") break;
+  }
+  const [run] = await server.database.query<{ thread: string; due: boolean }>(
+    `select thread_id as thread, expires_at <= now() as due from runs join threads on threads.id = thread_id where runs.id = $1`,
+    [id.slice(5, 37)],
+  );
+  assert.equal(run?.due, true);
+  await assert.rejects(
+    openai.responses.create({ model: "assistant", input: "hi", previous_response_id: id }),
+    (error) => error instanceof OpenAI.BadRequestError && error.param === "previous_response_id",
+  );
+  gate.resolve();
+  for (;;) if ((await openai.responses.retrieve(id)).status === "completed") break;
 });
 
 test("what ends otherwise says so", async () => {

@@ -68,8 +68,10 @@ export const cancelResponse = endpoint({
 export const deleteResponse = endpoint({
   needs: "threads:delete",
   tag: "OpenAI",
-  summary: "Delete a response, with those that it follows and that follow it",
-  description: "409 `in_conversation`: what is said in a conversation goes with that.",
+  summary: "Delete a response",
+  description:
+    "With all that its run answered. What was said stays for the responses that follow it, and goes with the last of them. " +
+    "409 `in_conversation`: what is said in a conversation goes with that.",
   params: responseParams,
   answers: { 200: deletedSchema },
   async handle(call) {
@@ -79,7 +81,7 @@ export const deleteResponse = endpoint({
     if (!thread.hidden)
       throw new Conflict(`The response ${id} is a part of a conversation: delete that.`, { code: "in_conversation" });
     if (!isEnded(run.status)) await services.runs.cancel(caller, run.id);
-    await services.threads.deleteThread(caller, run.threadId);
+    await services.threads.forgetRun(caller, run.id);
     return { id, object: "response", deleted: true as const };
   },
 });

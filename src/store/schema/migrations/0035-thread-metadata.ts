@@ -1,7 +1,10 @@
 import type { Migration } from "../migration.ts";
 
-/** What a program writes down about a conversation, as pairs of texts. */
+/** What a program writes down about a conversation, as pairs of texts; and that it wants to hear no more of a run. */
 export const threadMetadata: Migration = {
   name: "0035-thread-metadata",
-  up: "alter table threads add column metadata jsonb",
+  up: `
+    alter table threads add column metadata jsonb;
+    alter table runs add column forgotten boolean not null default false;
+  `,
 };
