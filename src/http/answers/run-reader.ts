@@ -1,7 +1,7 @@
 import type { ColloquyError } from "../../protocol/base/errors.ts";
 import type { RunEvent } from "../../protocol/threads/events.ts";
 import { callIdOf, type ItemOf, textOf } from "../../protocol/threads/items.ts";
-import type { FinishReason, Usage } from "../../protocol/agents/models.ts";
+import type { Usage } from "../../protocol/agents/models.ts";
 import { isNested } from "../../run/log/fold.ts";
 import type { AnswerImages } from "../requests/answer-images.ts";
 import { createWaitWatcher, runOf } from "../stream/watch-waits.ts";
@@ -54,8 +54,7 @@ export function createRunReader(
   let parts: AnswerPart[] = [];
   let outcome: RunOutcome | undefined;
   const text = createTextSender();
-  let finish: FinishReason = "stop";
-  let stopSequence: string | undefined;
+  let finish: AnswerEnd = { reason: "stop" };
   let model: string | undefined;
   let usage: Usage = { inputTokens: 0, outputTokens: 0 };
   const calls = createCallParts(options.openCalls);
@@ -73,13 +72,8 @@ export function createRunReader(
   };
   const think = (piece: string) => void parts.push({ type: "reasoning", text: piece });
   const fail = (status: RunOutcome["status"], error: ColloquyError) => void (outcome = { status, error });
-  const end = (status: "done" | "waiting", reason: FinishReason) => {
-    parts.push({
-      type: "finish",
-      reason,
-      usage,
-      ...(stopSequence !== undefined && reason === "stop" && status === "done" && { stopSequence }),
-    });
+  const end = (status: "done" | "waiting", how: AnswerEnd) => {
+    parts.push({ type: "finish", ...how, usage });
     outcome = { status };
   };
 
@@ -109,8 +103,7 @@ export function createRunReader(
           say(rest);
           parts.push(...citationsIn(item.body, said));
         }
-        ({ stopSequence } = item.body);
-        finish = item.body.finish === "length" || item.body.finish === "filter" ? item.body.finish : "stop";
+        finish = endOf(item.body);
         usage = addUsage(usage, item.body.usage);
         model = item.body.model ?? model;
         return;
@@ -123,7 +116,7 @@ export function createRunReader(
       case "run-wait": {
         if (event.reason !== "client") return;
         parts.push(...calls.ofClient());
-        return end("waiting", "calls");
+        return end("waiting", { reason: "calls" });
       }
       case "run-end":
         if (event.status === "done") {
@@ -164,10 +157,18 @@ export function createRunReader(
         text: text.apart(queued + waiting.text),
         questions: waiting.questions,
       });
-      end("waiting", "stop");
+      end("waiting", { reason: "stop" });
     }
     return { parts, outcome, model };
   };
+}
+
+type AnswerEnd = Pick<Extract<AnswerPart, { type: "finish" }>, "reason" | "stopSequence">;
+
+/** How an answer ends whose last message is this one. */
+function endOf({ finish, stopSequence }: ItemOf<"message">["body"]): AnswerEnd {
+  if (finish === "length" || finish === "filter") return { reason: finish };
+  return { reason: "stop", ...(stopSequence !== undefined && { stopSequence }) };
 }
 
 /** The citations of a message that is complete, with `said` characters of the answer. */
