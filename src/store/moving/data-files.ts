@@ -18,6 +18,7 @@ const stayBehind = new Set([
   "token.new",
   "logs",
   "marker",
+  "nodes",
   "packages",
 ]);
 

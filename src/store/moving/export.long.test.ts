@@ -121,6 +121,8 @@ async function filled(kind: DatabaseKind) {
   writeFileSync(join(dataDirectory, "workspaces", "a b", "ü.txt"), "text", { mode: 0o755 });
   writeFileSync(join(dataDirectory, "marker"), "stays behind");
   writeFileSync(join(dataDirectory, "logs", "prompts.log"), "stays behind");
+  mkdirSync(join(dataDirectory, "nodes", "1-a"), { recursive: true });
+  writeFileSync(join(dataDirectory, "nodes", "1-a", "token"), "stays behind");
   symlinkSync("/etc/passwd", join(dataDirectory, "workspaces", "link"));
   return { ...place, user };
 }
@@ -202,7 +204,7 @@ describe("everything moves", { skip }, () => {
       assert.equal(readFileSync(file, "utf8"), "text");
       assert.equal(statSync(file).mode & 0o777, 0o755);
       assert.equal(statSync(join(target.dataDirectory, "secret.key")).mode & 0o777, 0o600);
-      for (const path of ["marker", "logs", "workspaces/link"])
+      for (const path of ["marker", "logs", "nodes", "workspaces/link"])
         assert.equal(existsSync(join(target.dataDirectory, path)), false, path);
 
       const again = { dataDirectory: target.dataDirectory, folder };
