@@ -89,7 +89,7 @@ async function report(colloquy: Colloquy, config: Config, isSandboxTried: boolea
   if (database.kind !== "pglite" && existsSync(join(config.data, "db")))
     line(
       "note",
-      `${join(config.data, "db")} holds an embedded database, which is not used now (./colloquy export moves it)`,
+      `${join(config.data, "db")} holds an embedded database, which is not used now (stop this server, and ./colloquy export without DATABASE_URL moves it)`,
     );
   for (const probe of choice.probes) line(probe.kind, `${probe.url}: ${probe.detail}`);
   const unused = config.seenKeys.filter((name) => !usesVariable(config, name));

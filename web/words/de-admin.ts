@@ -189,7 +189,7 @@ export const de: typeof en = {
     agents: "Darf Arbeit weitergeben an (je Zeile)",
     file: "Als Datei",
     follow: "Ansehen, was er tut",
-    promptTokens: (count) => `${count} Tokens, bevor etwas gesagt ist`,
+    promptTokens: (count) => `${count} Tokens zu Beginn`,
     share: (percent, window) => `${percent} % der ${window}, die sein Modell fasst.`,
     dearTools: (tokens) => `Werkzeuge kosten ${tokens}, in jedem Aufruf: Nennen Sie weniger.`,
     dearInstructions: (tokens) => `Seine Anweisungen kosten ${tokens}, in jedem Aufruf.`,
