@@ -94,3 +94,48 @@ test("Ollama's client embeds by the same models", async () => {
   assert.equal(listed?.details.family, "embedding");
   assert.deepEqual((await ollama.show({ model: "http:words" })).capabilities, ["embedding"]);
 });
+
+test("what is embedded is in the usage, and counts in budgets", async () => {
+  const mine = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.token, maxRetries: 0 });
+  const headers = { authorization: `Bearer ${server.token}`, "content-type": "application/json" };
+  type Used = { readonly requests: number; readonly inputTokens: number; readonly errors: number };
+  const usage = async () => {
+    const answer = await fetch(`${server.url}/api/usage?by=model`, { headers });
+    const { data } = (await answer.json()) as { data: readonly (Used & { readonly key: string })[] };
+    return data.find(({ key }) => key === "http:counted") ?? { requests: 0, inputTokens: 0, errors: 0 };
+  };
+  const until = async (isThere: (used: Used) => boolean) => {
+    for (;;) {
+      const used = await usage();
+      if (isThere(used)) return used;
+    }
+  };
+  const before = await usage();
+  const { usage: told } = await mine.embeddings.create({ model: "http:counted", input: ["milk", "the heron stands"] });
+  const used = await until(({ requests }) => requests > before.requests);
+  assert.equal(used.inputTokens - before.inputTokens, told.total_tokens);
+
+  server.embedding.fault = (response) => void response.writeHead(500).end("{}");
+  await assert.rejects(mine.embeddings.create({ model: "http:counted", input: "milk" }), { status: 503 });
+  server.embedding.fault = undefined;
+  await until(({ errors }) => errors > before.errors);
+
+  const allow = async (requests: number) => {
+    const body = JSON.stringify({ period: "day", requests, onLimit: "refuse" });
+    await fetch(`${server.url}/api/admin/budgets`, { method: "PUT", headers, body });
+    const told = (await (await fetch(`${server.url}/api/budget`, { headers })).json()) as {
+      data: readonly { used: { requests: number } }[];
+    };
+    return told.data[0]!.used.requests;
+  };
+  await allow((await allow(1000)) + 1);
+  await mine.embeddings.create({ model: "http:counted", input: "milk" });
+  const refusal = { status: 429, code: "budget_reached" };
+  await assert.rejects(mine.embeddings.create({ model: "http:counted", input: "milk" }), refusal);
+  const asked = await fetch(`${server.url}/api/embed`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ model: "http:counted", input: "milk" }),
+  });
+  assert.equal(asked.status, 429);
+});

@@ -9,6 +9,7 @@ import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 
 export type KnowledgeServing = {
   readonly url: string;
+  readonly token: string;
   readonly knowledge: KnowledgeClient;
   readonly embedding: EmbeddingServer;
   close(): Promise<void>;
@@ -29,6 +30,7 @@ export async function serveKnowledge(settings: Readonly<Record<string, string>> 
   const colloquy = await startColloquy(loadConfig({ env, cwd: temporaryFolder("knowledge") }), { log: silentLog });
   return {
     url: colloquy.url,
+    token: colloquy.token,
     knowledge: createClient({ url: colloquy.url, token: colloquy.token }).knowledge,
     embedding,
     async close() {

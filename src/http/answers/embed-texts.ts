@@ -2,6 +2,7 @@ import { InvalidInput } from "../../protocol/base/errors.ts";
 import { estimate } from "../../run/log/estimate-tokens.ts";
 import type { EndpointCall } from "../server/endpoint.ts";
 import { closedSignal } from "../stream/sse.ts";
+import { countedCall } from "./counted-call.ts";
 import { refuse } from "./request-values.ts";
 
 /** As many as OpenAI takes in one request. */
@@ -44,12 +45,24 @@ export async function embedTexts(call: EndpointCall, request: EmbeddingRequest):
     throw new InvalidInput(`dimensions: ${model} makes ${embedder.dimension} numbers a text, not ${dimensions}`, {
       param: "dimensions",
     });
-  const vectors: Float32Array[] = [];
-  for (let at = 0; at < texts.length; at += batch)
-    vectors.push(...(await embedder.embed(texts.slice(at, at + batch), "plain", signal)));
-  const tokens = texts.reduce((sum, text) => sum + estimate(text), 0);
+  if (texts.length === 0) return { vectors: [], tokens: 0 };
+  const tokens = tokensOf(texts);
+  const counted = { asked: model, model: embedder.model, provider: embedder.model.replace(/:.*/s, "") };
+  const vectors = await countedCall(call, counted, tokens, async (used) => {
+    const made: Float32Array[] = [];
+    for (let at = 0; at < texts.length; at += batch) {
+      const some = texts.slice(at, at + batch);
+      made.push(...(await embedder.embed(some, "plain", signal)));
+      used.input += tokensOf(some);
+    }
+    return made;
+  });
   if (dimensions === undefined || dimensions === embedder.dimension) return { vectors, tokens };
   return { vectors: vectors.map((vector) => shortened(vector, dimensions)), tokens };
+}
+
+function tokensOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + estimate(text), 0);
 }
 
 function shortened(vector: Float32Array, dimensions: number): Float32Array {

@@ -143,7 +143,7 @@ export type Overview = {
 
 /** Budgets of accounts and groups for models. Callers must have checked that the user may change them. */
 export type Spending = {
-  readonly holds: Pick<RequestReservations, "begin">;
+  readonly holds: Pick<RequestReservations, "begin" | "hold">;
   list(): Promise<readonly (Budget | BudgetState)[]>;
   budgetsOf(userId: string): Promise<readonly BudgetState[]>;
   /** Throws NotFound. */

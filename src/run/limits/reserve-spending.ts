@@ -1,4 +1,5 @@
 import { messageOf } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Model, ModelCallRecord, ModelPart, ModelRequest } from "../../protocol/agents/models.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
@@ -11,6 +12,7 @@ import {
 } from "../../store/metering/spending.ts";
 import { estimate, schemaTokens } from "../log/estimate-tokens.ts";
 import { expectedOf, actualSpending } from "./reservation.ts";
+import type { ReservedRequest } from "../contract/reserved-step.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 /** Requests to models outside of runs, held to what their accounts may spend. */
@@ -19,6 +21,11 @@ export type RequestReservations = {
    * Reserves what a request may come to. Undefined, at once and without SQL: no budget is set. Throws `budget_reached` (429).
    */
   begin(userId: string, model: Model, request: ModelRequest): Promise<RequestReservation> | undefined;
+  /** The same of a request that is no chat: it may come to so many tokens, at the price of this model's input. */
+  hold(
+    userId: string,
+    expected: { readonly model: string; readonly tokens: number },
+  ): Promise<RequestReservation> | undefined;
   /** A budget was set or removed here. */
   changed(): Promise<void>;
   close(): void;
@@ -64,6 +71,11 @@ export function createRequestReservations({
     const input =
       request.messages.reduce((sum, { content }) => sum + estimate(content), 0) + schemaTokens(request.tools ?? []);
     const expected = expectedOf(model, { input, maxTokens: request.settings?.maxTokens }, costOf);
+    return reserve(userId, { expected, input, model: model.id });
+  }
+
+  async function reserve(userId: string, reserved: ReservedRequest): Promise<RequestReservation> {
+    const { expected } = reserved;
     const state = await holdSpending(query, userId, { ...expected, seconds: holdSeconds }).catch((error: unknown) => {
       throw asBudgetReached(error)?.error ?? error;
     });
@@ -80,7 +92,7 @@ export function createRequestReservations({
       },
       end() {
         if (state === null) return;
-        const spent = actualSpending(answer, { expected, input, model: model.id }, costOf);
+        const spent = actualSpending(answer, reserved, costOf);
         settleSpending(query, spent).catch((error: unknown) =>
           log.error({ userId, error: messageOf(error) }, "could not record the usage of a request"),
         );
@@ -90,6 +102,11 @@ export function createRequestReservations({
 
   return {
     begin: (userId, model, request) => (any ? begin(userId, model, request) : undefined),
+    hold(userId, { model, tokens }) {
+      if (!any) return undefined;
+      const cost = costOf(model, { inputTokens: tokens, outputTokens: 0 }) ?? 0;
+      return reserve(userId, { expected: { id: newId(), tokens, cost }, input: tokens, model });
+    },
     changed: look,
     close: () => clearInterval(timer),
   };
