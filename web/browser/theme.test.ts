@@ -9,6 +9,8 @@ const grounds = ["paper", "raised"];
 const pairs = [
   ...texts.flatMap((text) => grounds.map((ground) => [text, ground] as const)),
   ["raised", "accent"] as const,
+  ["ink", "sunken"] as const,
+  ["muted", "sunken"] as const,
 ];
 
 describe("the colours of the page", { skip: skipBrowser }, () => {

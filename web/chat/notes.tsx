@@ -1,6 +1,7 @@
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { State } from "../parts/state.tsx";
+import { Speaker } from "../turn/speaker.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { words } from "../words/words.ts";
 import { useConnection } from "../conversation/connection-store.ts";
@@ -176,10 +177,8 @@ function Awaited({ conversation: { turns, head, working, open }, agent }: Awaite
   if (!first || !last || open.length > 0) return null;
   if (last.role === "user")
     return (
-      <div className="turn">
-        <h2 className="speaker text-sm font-semibold" data-speaker={0}>
-          @{first.agent ?? agent}
-        </h2>
+      <div className="turn" data-speaker={0}>
+        <Speaker name={`@${first.agent ?? agent}`} />
         <Silence key={first.run} text={words.turn.firstWordAwaited} since={askedAt(last, first.run)} look="min-h-6" />
       </div>
     );
@@ -208,7 +207,7 @@ function Silence({ text, since, look }: SilenceProps) {
     return () => clearTimeout(timer);
   }, []);
   return (
-    <p className={`speaker-rule text-sm text-muted ${look}`} data-speaker={0}>
+    <p className={`text-sm text-muted ${look}`}>
       {isLong && (
         <>
           {text}

@@ -34,11 +34,12 @@ export function OutgoingTurn({ text, files }: OutgoingMessage) {
   useEffect(() => void place.current?.scrollIntoView({ block: "end" }), []);
   return (
     <section ref={place} className="turn scroll-mb-24" data-role="user">
-      <h2 className="text-sm font-semibold">{words.you}</h2>
-      <div dir="auto" className="whitespace-pre-wrap">
+      <h2 className="sr-only">{words.you}</h2>
+      <div dir="auto" className="bubble whitespace-pre-wrap">
         {text}
+        {files.length > 0 && <p className="text-sm text-muted">{files.join(" · ")}</p>}
       </div>
-      {files.length > 0 && <p className="text-sm text-muted">{files.join(" · ")}</p>}
+      <div className="actions" />
     </section>
   );
 }

@@ -6,6 +6,7 @@ import { type FollowedEnd, useFollowedEnd } from "../parts/log/stick-to-end.ts";
 import { useHasNewBelow } from "../parts/log/new-below.ts";
 import { words } from "../words/words.ts";
 import { Blocks } from "../turn/blocks.tsx";
+import { Speaker } from "../turn/speaker.tsx";
 import { AttachedFiles } from "../turn/attached-files.tsx";
 import { showEnd, showNewer, showOlder, useConversation } from "../conversation/conversation-store.ts";
 import { type BranchTurn, branchTo, textOfTurn } from "../conversation/branch.ts";
@@ -99,14 +100,14 @@ const TurnView = memo((props: TurnProps) => {
 });
 
 function PersonTurn({ onEdit, ...place }: TurnProps & { readonly onEdit: () => void }) {
-  const { turn } = place;
+  const { turn, isLast } = place;
   return (
-    <div className="group turn" data-role="user" data-message-id={turn.id}>
-      <h2 className="text-sm font-semibold">{words.you}</h2>
+    <div className="group turn" data-role="user" data-message-id={turn.id} data-last={isLast || undefined}>
+      <h2 className="sr-only">{words.you}</h2>
       {turn.blocks.map(
         (block) =>
           block.kind === "message" && (
-            <div key={block.key} dir="auto" className="whitespace-pre-wrap">
+            <div key={block.key} dir="auto" className="bubble whitespace-pre-wrap">
               {block.text}
               <AttachedFiles files={block.item?.body.files ?? []} />
             </div>
@@ -132,9 +133,15 @@ function AgentTurn(place: TurnProps) {
   const again = () => void answerAgain(turn.parent ?? "");
   const isAtWork = isBusy && isLast && !turn.blocks.some(({ kind }) => kind === "end");
   return (
-    <div className="group turn" data-role="assistant" data-speaker={0} data-message-id={turn.id}>
-      <h2 className="speaker text-sm font-semibold">@{turn.author ?? "agent"}</h2>
-      <div className="speaker-rule flex flex-col gap-2">
+    <div
+      className="group turn"
+      data-role="assistant"
+      data-speaker={0}
+      data-message-id={turn.id}
+      data-last={isLast || undefined}
+    >
+      <Speaker name={`@${turn.author ?? "agent"}`} />
+      <div className="flex flex-col gap-2">
         <Blocks blocks={turn.blocks} />
         {isAtWork && <p className="turn-figures" aria-hidden />}
         {(end === "failed" || end === "stopped") && !isBusy && (

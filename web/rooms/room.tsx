@@ -7,6 +7,7 @@ import { Blocks } from "../turn/blocks.tsx";
 import { ConnectionState } from "../conversation/connection-state.tsx";
 import { TurnPlaceContext } from "../turn/turn-place.ts";
 import { useFollowedEnd } from "../parts/log/stick-to-end.ts";
+import { Speaker } from "../turn/speaker.tsx";
 import { newestOf, useHasNewBelow } from "../parts/log/new-below.ts";
 import { OlderOfLog } from "../parts/log/load-more.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -273,11 +274,10 @@ function RoomTurnView({ blocks, you, colours }: RoomTurnProps) {
       </li>
     ) : null;
   return (
-    <li className="turn speaker-turn" data-speaker={colours.get(author)}>
-      <h2 className="speaker text-sm font-semibold">
-        {author === you ? words.you : `@${author}`}
-        {isPartial && <span className="text-warn"> {words.stopped}</span>}
-      </h2>
+    <li className="turn" data-speaker={colours.get(author)}>
+      <Speaker name={author === you ? words.you : `@${author}`}>
+        {isPartial && <span className="text-warn">{words.stopped}</span>}
+      </Speaker>
       <div className="flex flex-col gap-2">
         <Blocks blocks={blocks} />
       </div>

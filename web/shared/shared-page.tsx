@@ -1,6 +1,7 @@
 import { useEffect } from "react";
 import { textOf } from "../../src/protocol/threads/items.ts";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
+import { Speaker } from "../turn/speaker.tsx";
 import { Formatted } from "../markdown/formatted.tsx";
 import { talkWords } from "../conversation/talk-words.ts";
 import { time } from "../parts/format.ts";
@@ -48,13 +49,9 @@ export function SharedPage({ token }: { readonly token: string }) {
       {data.messages.length === 0 && <p className="text-muted">{talkWords.shared.empty}</p>}
       {data.messages.map(({ role, author, content }, at) => (
         <article key={at} className="turn" {...(role === "assistant" && { "data-speaker": 0 })}>
-          <h2 className="speaker text-sm font-semibold">
-            {role === "assistant" ? `@${author ?? "agent"}` : (author ?? words.you)}
-          </h2>
+          <Speaker name={role === "assistant" ? `@${author ?? "agent"}` : (author ?? words.you)} />
           {role === "assistant" ? (
-            <div className="speaker-rule">
-              <Formatted text={textOf(content)} />
-            </div>
+            <Formatted text={textOf(content)} />
           ) : (
             <div dir="auto" className="whitespace-pre-wrap">
               {textOf(content)}

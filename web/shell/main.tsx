@@ -1,5 +1,6 @@
 // First: it says in which order the layers of all styles count.
 import "./theme.css";
+import "./fonts.css";
 import { lazy, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import "../browser/theme.ts";
