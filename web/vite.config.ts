@@ -83,9 +83,6 @@ function firstPaint(): Plugin {
         const preloads = words.map(
           ({ fileName }) => `    <link rel="modulepreload" crossorigin href="./${fileName}">\n`,
         );
-        const font = Object.keys(bundle ?? {}).find((name) => /\/geist-latin-wght/.test(name));
-        if (font !== undefined)
-          preloads.push(`    <link rel="preload" as="font" type="font/woff2" crossorigin href="./${font}">\n`);
         return styles
           .reduce((rest, style) => rest.replace(style, ""), html)
           .replace("  </head>", `${preloads.join("")}  </head>`)
