@@ -117,6 +117,42 @@ test("a call neither needs a run nor a slot", async () => {
   assert.equal((await backend.runs.list(backend.caller, {})).length, before);
 });
 
+test("where nobody logs in, another user_id is a list of its own among the caller's", async () => {
+  const client = await connectMcp(`${backend.url}/mcp/todo`, { era: "2026-07-28" });
+  const use = async (name: string, args: object) => client.callTool({ name, arguments: { ...args } });
+  const titlesOf = async (user_id?: string) => {
+    const { structuredContent } = await use("list_tasks", { ...(user_id !== undefined && { user_id }) });
+    return (structuredContent as { tasks: Task[] }).tasks.map((task) => `${task.user_id}: ${task.title}`);
+  };
+  const { userId, name } = backend.caller;
+  const own = await titlesOf();
+  const added = await use("add_task", { user_id: "user123", title: "Buy milk", description: "Get 2% milk" });
+  const task = added.structuredContent as Task;
+  assert.equal(task.user_id, "user123");
+  assert.deepEqual(await titlesOf("user123"), ["user123: Buy milk"]);
+  assert.deepEqual([await titlesOf(), await titlesOf(name), await titlesOf(userId)], [own, own, own]);
+  assert.deepEqual(await titlesOf("user124"), []);
+  for (const other of [{}, { user_id: "user124" }])
+    for (const tool of ["complete_task", "update_task", "delete_task"])
+      assert.equal(
+        (await use(tool, { ...other, task_id: task.id, ...(tool === "update_task" && { title: "x" }) })).isError,
+        true,
+      );
+  const done = await use("complete_task", { user_id: "user123", task_id: task.id });
+  assert.equal((done.structuredContent as Task).status, "completed");
+  type Told = { readonly id: number; readonly list: string | null };
+  const { data } = (await (await fetch(`${backend.url}/api/tasks`)).json()) as { readonly data: readonly Told[] };
+  assert.equal(data.find(({ id }) => id === task.id)!.list, "user123");
+  await use("add_task", { title: "mine" });
+  const { data: after } = (await (await fetch(`${backend.url}/api/tasks`)).json()) as {
+    readonly data: readonly Told[];
+  };
+  assert.equal(after[0]!.list, null);
+  for (const user_id of ["", " ", 7, "x".repeat(201)])
+    assert.equal((await use("list_tasks", { user_id })).isError, true);
+  await client.close();
+});
+
 test("alone, it serves one user's tasks to this machine", async () => {
   const { query } = backend.database;
   const user = await createUser(query, { name: "alone", role: "user" });

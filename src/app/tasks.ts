@@ -30,7 +30,7 @@ export function openTasks({
     version,
     log,
     unasked: tasks.tools.filter((tool) => tool.unasked).map((tool) => tool.name),
-    fetchFor: (caller) => inProcess(() => todoSurface(tasks, caller, version)),
+    fetchFor: (caller) => inProcess(() => todoSurface(tasks, caller, { version })),
   });
   return { source, services: { tasks, taskList: createTaskList(database) }, close };
 }

@@ -100,7 +100,7 @@ export async function openWorld(database: Database) {
   const tasks = createTaskCalls(database);
   const todo = createOwnServer({
     ...{ name: "todo", version: "1", log: silentLog },
-    fetchFor: (caller) => inProcess(() => todoSurface(tasks, caller, "1")),
+    fetchFor: (caller) => inProcess(() => todoSurface(tasks, caller, { version: "1" })),
   });
   const folder = await mkdtemp(join(tmpdir(), "colloquy-outside-"));
   const workspaces = createWorkspaces({ folder });

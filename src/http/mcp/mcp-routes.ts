@@ -29,7 +29,11 @@ export function allMcpRoutes(): EndpointRoute[] {
       summary: "The task tools as an MCP server",
       description:
         'Streamable HTTP. `_meta["colloquy/idempotencyKey"]` makes a call that is sent again change nothing.',
-      surface: ({ services, caller }) => todoSurface(services.tasks, caller, services.version),
+      surface: ({ services, caller }) =>
+        todoSurface(services.tasks, caller, {
+          version: services.version,
+          namesLists: services.access.mode === "local",
+        }),
     }),
     ...resourceMetadataRoutes(["/mcp", "/mcp/todo"]),
   ];

@@ -69,7 +69,7 @@ export function createTodoApp({ tasks, access, server, log, version }: TodoAppOp
       const caller = request.getDecorator<Caller>("caller");
       return serveMcp(
         { request, reply, caller, streams, services: { server } },
-        { surface: () => todoSurface(tasks, caller, version), cancels },
+        { surface: () => todoSurface(tasks, caller, { version, namesLists: access.mode === "local" }), cancels },
       );
     },
   });

@@ -3,7 +3,7 @@ import type { Tool } from "../../protocol/agents/tools.ts";
 import { mcpResult } from "./mcp-result.ts";
 import { errorsAsResult, definitionOf } from "./registry-tools.ts";
 import type { McpSurface, McpTool } from "./server-features.ts";
-import type { TaskCalls } from "../../tools/basic/task-calls.ts";
+import { listOf, type TaskCall, type TaskCalls } from "../../tools/basic/task-calls.ts";
 
 const taskSchema = {
   type: "object" as const,
@@ -31,19 +31,30 @@ const outputs: Readonly<Record<string, McpTool["definition"]["outputSchema"]>> =
   },
 };
 
-/** The five task tools as an MCP server of their own. Whose tasks they are is the caller, never an argument. */
-export function todoSurface(tasks: TaskCalls, caller: Caller, version: string): McpSurface {
+/**
+ * The five task tools as an MCP server of their own. Whose tasks they are is the caller, never an argument. `namesLists`: programs of
+ * one person name others in it, whose lists are that person's too.
+ */
+export function todoSurface(
+  tasks: TaskCalls,
+  caller: Caller,
+  { version, namesLists = false }: { readonly version: string } & Pick<TaskCall, "namesLists">,
+): McpSurface {
   return {
     info: { name: "colloquy-todo", title: "Colloquy's tasks", version },
     instructions: "The user's own task list. Ids come from list_tasks; a task is never invented.",
     tools: async () =>
       tasks.tools
         .filter(({ effect }) => hasScope(caller, effect === "read" ? "tasks:read" : "tasks:write"))
-        .map((tool) => todoTool(tasks, caller, tool)),
+        .map((tool) => todoTool(tasks, caller, { tool, namesLists })),
   };
 }
 
-function todoTool(tasks: TaskCalls, caller: Caller, tool: Tool): McpTool {
+function todoTool(
+  tasks: TaskCalls,
+  caller: Caller,
+  { tool, namesLists }: { readonly tool: Tool; readonly namesLists: boolean },
+): McpTool {
   const definition = definitionOf(tool);
   return {
     definition: {
@@ -58,11 +69,12 @@ function todoTool(tasks: TaskCalls, caller: Caller, tool: Tool): McpTool {
           tool: tool.name,
           arguments: given,
           signal,
+          namesLists,
           ...(key !== undefined && { key }),
           ...(outside && { outside }),
         });
         if (result.isError) return mcpResult(result);
-        const data = withUser(result.data, caller.userId);
+        const data = withUser(result.data, listOf(caller, given["user_id"]) || caller.userId);
         return mcpResult({ ...result, content: JSON.stringify(data), data });
       }),
   };

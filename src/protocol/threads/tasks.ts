@@ -9,6 +9,7 @@ export const taskSchema = z.object({
   title: z.string(),
   description: z.string(),
   status: z.enum(taskStatuses),
+  list: z.string().nullable().describe("Whose list it is on, as a program named them; null: your own"),
   createdAt: timeSchema,
   updatedAt: timeSchema,
 });

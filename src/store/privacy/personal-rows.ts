@@ -43,7 +43,7 @@ export const personalRows: readonly Rows[] = [
   byId("feedback", "item_id, kind, created_at", "feedback where user_id = $1", "item_id"),
   {
     name: "tasks",
-    sql: `select id as key, id, title, description, status, created_at, updated_at from tasks
+    sql: `select id as key, id, title, description, status, list, created_at, updated_at from tasks
           where user_id = $1 and id > $2::integer order by id limit $3`,
     first: "-1",
   },

@@ -11,12 +11,19 @@ export type TaskRecord = {
   readonly updated_at: Date;
   /** Whose text the run had read that wrote it; empty: nobody's. */
   readonly outside: readonly string[];
+  /** Whose list it is on among the user's own, as a program named them; "": the user's. */
+  readonly list: string;
 };
 
-/** One task of one user: no statement here reaches another user's. */
-type OneTask = { readonly userId: string; readonly taskId: number };
+/** One task of one user: no statement here reaches another user's. Absent `list`: whichever it is on. */
+type OneTask = { readonly userId: string; readonly taskId: number; readonly list?: string };
 
-const columns = "id, title, description, status, created_at, updated_at, outside";
+const columns = "id, title, description, status, created_at, updated_at, outside, list";
+
+/** SQL condition: the task is on the list that the parameter names, if it names one. */
+function isOnList(parameter: string): string {
+  return `(${parameter}::text is null or list = ${parameter}::text)`;
+}
 
 export async function addTask(
   query: Query,
@@ -25,28 +32,33 @@ export async function addTask(
     title,
     description,
     outside = [],
-  }: Pick<TaskRecord, "title" | "description"> & { readonly userId: string; readonly outside?: readonly string[] },
+    list = "",
+  }: Pick<TaskRecord, "title" | "description"> &
+    Partial<Pick<TaskRecord, "outside" | "list">> & { readonly userId: string },
 ): Promise<TaskRecord> {
   const [task] = await query<TaskRecord>(
-    `insert into tasks (user_id, title, description, outside) values ($1, $2, $3, $4) returning ${columns}`,
-    [userId, title, description, outside],
+    `insert into tasks (user_id, title, description, outside, list) values ($1, $2, $3, $4, $5) returning ${columns}`,
+    [userId, title, description, outside, list],
   );
   return task!;
 }
 
-/** Oldest first. */
+/** Oldest first; absent `list`: those of all lists. */
 export async function listTasks(
   query: Query,
-  { userId, status }: { readonly userId: string; readonly status: "all" | TaskStatus },
+  { userId, status, list }: { readonly userId: string; readonly status: "all" | TaskStatus; readonly list?: string },
 ): Promise<TaskRecord[]> {
   return query<TaskRecord>(
-    `select ${columns} from tasks where user_id = $1 and ($2 = 'all' or status = $2) order by id`,
-    [userId, status],
+    `select ${columns} from tasks where user_id = $1 and ${isOnList("$3")} and ($2 = 'all' or status = $2) order by id`,
+    [userId, status, list ?? null],
   );
 }
 
 /** Undefined if the user has no such task. */
-export async function getTask(query: Query, { userId, taskId }: OneTask): Promise<TaskRecord | undefined> {
+export async function getTask(
+  query: Query,
+  { userId, taskId }: Omit<OneTask, "list">,
+): Promise<TaskRecord | undefined> {
   const [task] = await query<TaskRecord>(`select ${columns} from tasks where user_id = $1 and id = $2`, [
     userId,
     taskId,
@@ -95,10 +107,10 @@ function taskOf({ created_at: created, updated_at: updated, ...task }: TaskRow):
 }
 
 /** Undefined if the user has no such task; completing twice is no fault. */
-export async function completeTask(query: Query, { userId, taskId }: OneTask): Promise<TaskRecord | undefined> {
+export async function completeTask(query: Query, { userId, taskId, list }: OneTask): Promise<TaskRecord | undefined> {
   const [task] = await query<TaskRecord>(
-    `update tasks set status = 'completed', updated_at = now() where user_id = $1 and id = $2 returning ${columns}`,
-    [userId, taskId],
+    `update tasks set status = 'completed', updated_at = now() where user_id = $1 and id = $2 and ${isOnList("$3")} returning ${columns}`,
+    [userId, taskId, list ?? null],
   );
   return task;
 }
@@ -114,13 +126,14 @@ export async function updateTask(
     title,
     description,
     outside = [],
+    list,
   }: OneTask & Partial<Pick<TaskRecord, "title" | "description" | "outside">>,
 ): Promise<TaskRecord | undefined> {
   const [task] = await query<TaskRecord>(
     `update tasks set title = coalesce($3, title), description = coalesce($4, description), updated_at = now(),
        outside = array(select distinct unnest(outside || $5::text[]) limit ${maxOutside})
-     where user_id = $1 and id = $2 returning ${columns}`,
-    [userId, taskId, title, description, outside],
+     where user_id = $1 and id = $2 and ${isOnList("$6")} returning ${columns}`,
+    [userId, taskId, title, description, outside, list ?? null],
   );
   return task;
 }
@@ -128,7 +141,7 @@ export async function updateTask(
 /** Back and forth. Undefined if the user has no such task; what it is already is no fault. */
 export async function setTaskStatus(
   query: Query,
-  { userId, taskId, status }: OneTask & { readonly status: TaskStatus },
+  { userId, taskId, status }: Omit<OneTask, "list"> & { readonly status: TaskStatus },
 ): Promise<TaskRecord | undefined> {
   const [task] = await query<TaskRecord>(
     `update tasks set status = $3, updated_at = case status when $3 then updated_at else now() end
@@ -139,10 +152,10 @@ export async function setTaskStatus(
 }
 
 /** The task as it was; undefined if the user has no such task. */
-export async function deleteTask(query: Query, { userId, taskId }: OneTask): Promise<TaskRecord | undefined> {
-  const [task] = await query<TaskRecord>(`delete from tasks where user_id = $1 and id = $2 returning ${columns}`, [
-    userId,
-    taskId,
-  ]);
+export async function deleteTask(query: Query, { userId, taskId, list }: OneTask): Promise<TaskRecord | undefined> {
+  const [task] = await query<TaskRecord>(
+    `delete from tasks where user_id = $1 and id = $2 and ${isOnList("$3")} returning ${columns}`,
+    [userId, taskId, list ?? null],
+  );
   return task;
 }

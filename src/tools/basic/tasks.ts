@@ -13,84 +13,95 @@ const taskId = z.int().positive().max(2_147_483_647).describe("The task's id, as
 /** More in one answer would be cut off in the middle of a task. */
 const listedTasks = 200;
 
-const add = defineTool({
-  name: "add_task",
-  description: "Adds a task to the user's list and returns it with its id.",
-  input: ownTask({ title, description: description.optional() }),
-  effect: "write",
-  scope: "local",
-  execute: async (input, { caller, query, outside }) =>
-    told(
-      await addTask(query, {
-        userId: caller.userId,
-        title: input.title,
-        description: input.description ?? "",
-        outside: (await outside?.()) ?? [],
-      }),
+const add = (onList: string) =>
+  defineTool({
+    name: "add_task",
+    description: "Adds a task to the user's list and returns it with its id.",
+    input: ownTask({ title, description: description.optional() }),
+    effect: "write",
+    scope: "local",
+    execute: async (input, { caller, query, outside }) =>
+      told(
+        await addTask(query, {
+          userId: caller.userId,
+          title: input.title,
+          description: input.description ?? "",
+          outside: (await outside?.()) ?? [],
+          list: onList,
+        }),
+      ),
+  });
+
+const list = (onList: string) =>
+  defineTool({
+    name: "list_tasks",
+    description:
+      "Lists the user's tasks with their ids. Use it to find the id of a task that the user names by its title.",
+    input: ownTask({ status: z.enum(["all", "pending", "completed"]).default("all") }),
+    effect: "read",
+    scope: "local",
+    execute: async ({ status }, { caller, query }) => {
+      const tasks = await listTasks(query, { userId: caller.userId, status, list: onList });
+      const notListed = tasks.length - listedTasks;
+      const shown = tasks.slice(0, listedTasks);
+      return marked(shown, { tasks: shown.map(describeTask), ...(notListed > 0 && { notListed }) });
+    },
+  });
+
+const complete = (onList: string) =>
+  defineTool({
+    name: "complete_task",
+    description: "Marks one of the user's tasks as completed and returns it.",
+    input: ownTask({ task_id: taskId }),
+    effect: "write",
+    scope: "local",
+    execute: async (input, { caller, query }) => {
+      const task = await completeTask(query, { userId: caller.userId, taskId: input.task_id, list: onList });
+      return task ? told(task) : noSuchTask(input.task_id);
+    },
+  });
+
+const update = (onList: string) =>
+  defineTool({
+    name: "update_task",
+    description: "Changes the title or the description of one of the user's tasks and returns it.",
+    input: ownTask({ task_id: taskId, title: title.optional(), description: description.optional() }).refine(
+      (input) => input.title !== undefined || input.description !== undefined,
+      "Give a new title or a new description.",
     ),
-});
+    effect: "write",
+    scope: "local",
+    execute: async (input, { caller, query, outside }) => {
+      const { task_id: taskId, title: newTitle, description: newDescription } = input;
+      const texts = { title: newTitle, description: newDescription, outside: (await outside?.()) ?? [] };
+      const change = { userId: caller.userId, taskId, list: onList, ...texts };
+      const task = await updateTask(query, change);
+      return task ? told(task) : noSuchTask(taskId);
+    },
+  });
 
-const list = defineTool({
-  name: "list_tasks",
-  description:
-    "Lists the user's tasks with their ids. Use it to find the id of a task that the user names by its title.",
-  input: ownTask({ status: z.enum(["all", "pending", "completed"]).default("all") }),
-  effect: "read",
-  scope: "local",
-  execute: async ({ status }, { caller, query }) => {
-    const tasks = await listTasks(query, { userId: caller.userId, status });
-    const notListed = tasks.length - listedTasks;
-    const shown = tasks.slice(0, listedTasks);
-    return marked(shown, { tasks: shown.map(describeTask), ...(notListed > 0 && { notListed }) });
-  },
-});
+const remove = (onList: string) =>
+  defineTool({
+    name: "delete_task",
+    description: "Deletes one of the user's tasks for good.",
+    input: ownTask({ task_id: taskId }),
+    effect: "write",
+    scope: "local",
+    destructive: true,
+    // One row of the caller's own, as they said.
+    unasked: true,
+    execute: async (input, { caller, query }) => {
+      const task = await deleteTask(query, { userId: caller.userId, taskId: input.task_id, list: onList });
+      return task ? marked([task], { deleted: true, task: describeTask(task) }) : noSuchTask(input.task_id);
+    },
+  });
 
-const complete = defineTool({
-  name: "complete_task",
-  description: "Marks one of the user's tasks as completed and returns it.",
-  input: ownTask({ task_id: taskId }),
-  effect: "write",
-  scope: "local",
-  execute: async (input, { caller, query }) => {
-    const task = await completeTask(query, { userId: caller.userId, taskId: input.task_id });
-    return task ? told(task) : noSuchTask(input.task_id);
-  },
-});
+/** The tools of one list among those of whoever calls; "": their own. */
+export function taskToolsOn(onList: string): readonly Tool[] {
+  return [add, list, complete, update, remove].map((make) => make(onList));
+}
 
-const update = defineTool({
-  name: "update_task",
-  description: "Changes the title or the description of one of the user's tasks and returns it.",
-  input: ownTask({ task_id: taskId, title: title.optional(), description: description.optional() }).refine(
-    (input) => input.title !== undefined || input.description !== undefined,
-    "Give a new title or a new description.",
-  ),
-  effect: "write",
-  scope: "local",
-  execute: async (input, { caller, query, outside }) => {
-    const { task_id: taskId, title: newTitle, description: newDescription } = input;
-    const texts = { title: newTitle, description: newDescription, outside: (await outside?.()) ?? [] };
-    const change = { userId: caller.userId, taskId, ...texts };
-    const task = await updateTask(query, change);
-    return task ? told(task) : noSuchTask(taskId);
-  },
-});
-
-const remove = defineTool({
-  name: "delete_task",
-  description: "Deletes one of the user's tasks for good.",
-  input: ownTask({ task_id: taskId }),
-  effect: "write",
-  scope: "local",
-  destructive: true,
-  // One row of the caller's own, as they said.
-  unasked: true,
-  execute: async (input, { caller, query }) => {
-    const task = await deleteTask(query, { userId: caller.userId, taskId: input.task_id });
-    return task ? marked([task], { deleted: true, task: describeTask(task) }) : noSuchTask(input.task_id);
-  },
-});
-
-export const taskTools: readonly Tool[] = [add, list, complete, update, remove];
+export const taskTools: readonly Tool[] = taskToolsOn("");
 
 /**
  * The arguments of a task tool. Whose tasks they are is the caller's identity, never an argument. Many models send

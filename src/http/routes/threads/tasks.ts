@@ -15,7 +15,7 @@ const params = z.object({ id: taskId });
 function publicTask({ created_at: created, updated_at: updated, ...task }: TaskRecord): TaskView {
   const { id, title: name, description: text, status } = task;
   const times = { createdAt: created.toISOString(), updatedAt: updated.toISOString() };
-  return { id, title: name, description: text, status, ...times };
+  return { id, title: name, description: text, status, list: task.list || null, ...times };
 }
 
 export const listTasks = endpoint({
