@@ -10,6 +10,7 @@ import { Speaker } from "../turn/speaker.tsx";
 import { AttachedFiles } from "../turn/attached-files.tsx";
 import { showEnd, showNewer, showOlder, useConversation } from "../conversation/conversation-store.ts";
 import { type BranchTurn, branchTo, textOfTurn } from "../conversation/branch.ts";
+import { moment, time } from "../parts/format.ts";
 import { Act } from "../parts/action-button.tsx";
 import { EditComposer } from "./edit-composer.tsx";
 import { lastItemOf, useTalk } from "./talk-actions.ts";
@@ -114,6 +115,7 @@ function PersonTurn({ onEdit, ...place }: TurnProps & { readonly onEdit: () => v
           ),
       )}
       <Actions>
+        <SaidAt turn={turn} />
         <Branches {...place} />
         <button type="button" className="icon-button" aria-label={words.edit} title={words.edit} onClick={onEdit}>
           <Pencil size={16} aria-hidden />
@@ -164,8 +166,20 @@ function AgentTurn(place: TurnProps) {
           </button>
         )}
         <ForkButton turn={turn} />
+        <SaidAt turn={turn} />
       </Actions>
     </div>
+  );
+}
+
+function SaidAt({ turn: { blocks } }: { readonly turn: Turn }) {
+  const said = blocks.find((block) => block.kind === "message" && block.item !== undefined);
+  const at = said?.kind === "message" ? said.item?.createdAt : undefined;
+  if (at === undefined) return null;
+  return (
+    <time dateTime={at} title={time(at)} className="px-2 text-xs text-muted">
+      {moment(at)}
+    </time>
   );
 }
 
