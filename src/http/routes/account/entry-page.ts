@@ -110,6 +110,7 @@ export function entryPage(
   const isClosed = says === "signUp" && signup === "closed";
   const uninvited =
     says === "signUp" && signup === "invite" ? `<p id="uninvited" hidden>${words.invitationNeeded}</p>` : "";
+  const accountless = says === "logIn" && signup !== "open" ? `<small>${words.noAccountYet}</small>` : "";
   const form = `${uninvited}<form method="post" ${data.join(" ")}>
 ${fields.map((field) => fieldOf(field, words)).join("\n")}
 <button>${button}</button>
@@ -131,6 +132,7 @@ ${fields.map((field) => fieldOf(field, words)).join("\n")}
 <h1>${title}</h1>
 ${isClosed ? `<p>${words.signUpClosed}</p>` : form}
 ${others}
+${accountless}
 </main>
 ${isClosed ? "" : `<script>${script}</script>`}
 </body>

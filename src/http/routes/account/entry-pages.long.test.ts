@@ -44,10 +44,11 @@ describe("entry pages", { skip: skipBrowser }, () => {
   });
 
   for (const signup of ["invite", "closed"] as const)
-    test(`with sign-up "${signup}", the login page has no link to it`, async () => {
+    test(`with sign-up "${signup}", the login page has no link to it and says who gives accounts`, async () => {
       const page = await openPage(signup, "/login");
       await page.getByRole("button", { name: "Log in" }).waitFor();
       assert.equal(await page.getByRole("link", { name: "Create an account" }).count(), 0);
+      await page.getByText("Ask an admin of this server for one.").waitFor();
     });
 
   for (const [signup, says] of [

@@ -8,6 +8,8 @@ const en = {
   password: "Password",
   hint: "At least 8 characters",
   createAccount: "Create an account",
+  noAccountYet:
+    "No account yet? Ask an admin of this server for one. The link for the first admin is printed where the server was started.",
   invitationNeeded: "To create an account, open the invitation link you were sent.",
   signUpClosed: "This server doesn't accept new accounts. Ask an admin for one.",
   noToken: "This link is incomplete. Copy the whole link you were sent.",
@@ -27,6 +29,8 @@ const de: PageWords = {
   password: "Passwort",
   hint: "Mindestens 8 Zeichen",
   createAccount: "Konto anlegen",
+  noAccountYet:
+    "Noch kein Konto? Bitten Sie einen Admin dieses Servers um eines. Der Link für den ersten Admin steht dort, wo der Server gestartet wurde.",
   invitationNeeded: "Um ein Konto anzulegen, öffnen Sie den Einladungslink, den Sie bekommen haben.",
   signUpClosed: "Dieser Server nimmt keine neuen Konten an. Fragen Sie einen Admin danach.",
   noToken: "Der Link ist nicht vollständig: Es fehlt, was hinter dem # steht.",
