@@ -4,6 +4,9 @@ import { type ClientRequest, askJson, queryOf, type ServerAccess } from "./reque
 
 export type TaskInput = { readonly title: string; readonly description?: string; readonly status?: TaskStatus };
 
+/** `list`: of whom, where a program named somebody; null: one's own. */
+export type NewTaskInput = TaskInput & { readonly list?: string | null };
+
 /** One's own tasks. */
 export type TaskClient = {
   list(
@@ -11,7 +14,7 @@ export type TaskClient = {
     signal?: AbortSignal,
   ): Promise<TaskPage>;
   /** The same key sent again is the same task. */
-  add(task: TaskInput, idempotencyKey?: string): Promise<TaskView>;
+  add(task: NewTaskInput, idempotencyKey?: string): Promise<TaskView>;
   change(id: number, change: Partial<TaskInput>): Promise<TaskView>;
   remove(id: number): Promise<TaskView>;
   /** Gives something at the beginning, and whenever tasks have changed, until the signal fires. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { createDefinitionClient } from "../../src/client/definitions.ts";
 import type { ServerAccess } from "../../src/client/request.ts";
+import { createTaskClient } from "../../src/client/tasks.ts";
 import { createThreadClient } from "../../src/client/threads.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { type Colloquy, startColloquy } from "../../src/main.ts";
@@ -72,6 +73,8 @@ export async function servePageWorld(): Promise<PageWorld> {
   const knowledge = await fillKnowledge(ada.client);
   const ben = createClient({ url, token: people.ben });
   const conversations = await fillConversations({ ada: ada.client, ben, database: server.database });
+  // A till that keeps tasks names whose they are.
+  await createTaskClient(ada.server).add({ title: "Descale the espresso machine", list: "front desk" });
   await fillAdministration({ server: ada.server, people: ada.client.users, database: server.database });
   return {
     url,

@@ -18,7 +18,7 @@ type TaskRowProps = {
 
 /** One task: completed by its box, changed in place, deleted and put back. */
 export function TaskRow({ task, isDeleted, onChange, onRemove, onUndo }: TaskRowProps) {
-  const { title, description, status } = task;
+  const { title, description, status, list } = task;
   const [isEdited, setEdited] = useState(false);
   const box = useRef<HTMLInputElement>(null);
   const wasEdited = useRef(false);
@@ -55,6 +55,12 @@ export function TaskRow({ task, isDeleted, onChange, onRemove, onUndo }: TaskRow
         <p dir="auto" className={isDone ? "task-title text-muted line-through" : "task-title"}>
           {title}
         </p>
+        {/* A program that keeps tasks for several people says whose each is. */}
+        {list !== null && (
+          <p dir="auto" className="task-list-name">
+            {words.listOf(list)}
+          </p>
+        )}
         {description !== "" && (
           <p dir="auto" className="task-description">
             {description}

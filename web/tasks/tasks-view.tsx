@@ -68,8 +68,8 @@ function TaskList({ status }: { readonly status: "all" | TaskStatus }) {
                 }
               }}
               onUndo={async () => {
-                const { title, description, status: was } = task;
-                await tasks.add({ title, description, status: was });
+                const { title, description, status: was, list } = task;
+                await tasks.add({ title, description, status: was, list });
                 setDeleted(undefined);
               }}
             />

@@ -11,6 +11,7 @@ import {
 } from "../../test/browser.ts";
 import { createClient } from "../../src/client/client.ts";
 import { agentSchema } from "../../src/protocol/agents/agents.ts";
+import { connectMcp } from "../../test/mcp-client.ts";
 import { createTaskClient } from "../../src/client/tasks.ts";
 
 const todo = agentSchema.parse({ id: "todo", model: "default", tools: ["*_task", "*_tasks"], instructions: "Tasks." });
@@ -114,6 +115,20 @@ describe("the tasks", { skip: skipBrowser }, () => {
     await page.getByRole("checkbox", { name: "Done: Buy milk" }).waitFor();
     assert.equal(await page.getByRole("checkbox", { name: "Done: Buy milk" }).isChecked(), true);
     await page.getByText("Deleted:").waitFor({ state: "detached" });
+  });
+
+  test("one on a list that a program named says whose it is, and is put back there", async () => {
+    const program = await connectMcp(`${server.url}/mcp/todo`, { era: "2026-07-28" });
+    await program.callTool({ name: "add_task", arguments: { user_id: "user123", title: "Grind the samples" } });
+    await program.close();
+    await row("Grind the samples").getByText("List of user123").waitFor();
+    assert.equal(await row("Buy milk").getByText("List of").count(), 0);
+    await looksRight("lists");
+    await page.getByRole("button", { name: "Delete: Grind the samples" }).click();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await row("Grind the samples").getByText("List of user123").waitFor();
+    await page.getByRole("button", { name: "Delete: Grind the samples" }).click();
+    await page.reload();
   });
 
   test("what an agent does shows at once, and what another tab does", async () => {

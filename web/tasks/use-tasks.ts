@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { TaskPage, TaskStatus, TaskView } from "../../src/protocol/threads/tasks.ts";
-import { createTaskClient, type TaskInput } from "../../src/client/tasks.ts";
+import { createTaskClient, type NewTaskInput, type TaskInput } from "../../src/client/tasks.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import { reasonOf, server } from "../page/server.ts";
 
@@ -14,7 +14,7 @@ export type TaskListState = {
   readonly problem: string | undefined;
   readonly reload: () => Promise<void>;
   readonly showMore: () => Promise<void>;
-  readonly add: (task: TaskInput) => Promise<void>;
+  readonly add: (task: NewTaskInput) => Promise<void>;
   readonly change: (id: number, change: Partial<TaskInput>) => Promise<void>;
   readonly remove: (id: number) => Promise<void>;
 };

@@ -8,6 +8,7 @@ export const de: typeof en = {
   filter: "Welche Aufgaben",
   filters: { all: "Alle", pending: "Offen", completed: "Erledigt" },
   list: "Ihre Aufgaben",
+  listOf: (name: string) => `Liste von ${name}`,
   done: (title: string) => `Erledigt: ${title}`,
   edit: (title: string) => `Ändern: ${title}`,
   remove: (title: string) => `Löschen: ${title}`,

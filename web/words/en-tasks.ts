@@ -6,6 +6,7 @@ export const en = {
   filter: "Filter tasks",
   filters: { all: "All", pending: "Open", completed: "Done" },
   list: "Your tasks",
+  listOf: (name: string) => `List of ${name}`,
   done: (title: string) => `Done: ${title}`,
   edit: (title: string) => `Edit: ${title}`,
   remove: (title: string) => `Delete: ${title}`,

@@ -14,7 +14,8 @@ import {
   updateTask,
 } from "./tasks.ts";
 
-type NewTask = Pick<TaskRecord, "title" | "description" | "status">;
+type TaskTexts = Pick<TaskRecord, "title" | "description" | "status">;
+type NewTask = TaskTexts & Pick<TaskRecord, "list">;
 
 /** A person's own tasks, as they keep them themselves; agents do it through their tools. */
 export type TaskList = {
@@ -22,7 +23,7 @@ export type TaskList = {
   /** With a key, sent again it is the same task. Throws Conflict where the key was used for something else. */
   add(userId: string, task: NewTask, key?: string): Promise<TaskRecord>;
   /** Throws NotFound. */
-  change(userId: string, taskId: number, change: Partial<NewTask>): Promise<TaskRecord>;
+  change(userId: string, taskId: number, change: Partial<TaskTexts>): Promise<TaskRecord>;
   /** Throws NotFound. */
   remove(userId: string, taskId: number): Promise<TaskRecord>;
   /** Tells when it begins to hear, and whenever something has changed, whoever did it; sometimes once too often. */
@@ -85,8 +86,8 @@ export function createTaskList(database: Pick<Database, "query" | "transaction" 
   };
 }
 
-async function make(within: Query, userId: string, { title, description, status }: NewTask): Promise<TaskRecord> {
-  const made = await addTask(within, { userId, title, description });
+async function make(within: Query, userId: string, { title, description, status, list }: NewTask): Promise<TaskRecord> {
+  const made = await addTask(within, { userId, title, description, list });
   return status === made.status ? made : found(await setTaskStatus(within, { userId, taskId: made.id, status }));
 }
 
@@ -95,8 +96,8 @@ function found(task: TaskRecord | undefined): TaskRecord {
   return task;
 }
 
-function hashOf({ title, description, status }: NewTask): string {
+function hashOf({ title, description, status, list }: NewTask): string {
   return createHash("sha256")
-    .update(JSON.stringify([title, description, status]))
+    .update(JSON.stringify([title, description, status, ...(list === "" ? [] : [list])]))
     .digest("hex");
 }

@@ -39,6 +39,17 @@ anyDatabase((databases) => {
     const first = await add({ title: "once" }, "k1");
     assert.deepEqual(await add({ title: "once" }, "k1"), first);
     await assert.rejects(add({ title: "another" }, "k1"), { code: "idempotency_key_reused" });
+    await assert.rejects(add({ title: "once", list: "shop" }, "k1"), { code: "idempotency_key_reused" });
+  });
+
+  test("a task put back is on the list where it was", async () => {
+    const { add, remove } = tasks();
+    const { title, list } = await add({ title: "Grind", list: "shop" });
+    assert.equal(list, "shop");
+    assert.equal((await remove((await add({ title, list })).id)).list, "shop");
+    assert.equal((await add({ title })).list, null);
+    for (const bad of ["", "  ", "x".repeat(201)])
+      await assert.rejects(add({ title, list: bad }), { status: 400 }, bad.slice(0, 3));
   });
 
   test("what is another's is not there, and many come in pages", async () => {

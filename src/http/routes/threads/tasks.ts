@@ -43,10 +43,15 @@ export const addTask = endpoint({
     title,
     description: description.default(""),
     status: z.enum(taskStatuses).default("pending"),
+    list: z.string().trim().min(1).max(200).nullable().default(null).describe("As in the list; null: your own"),
   }),
   answers: { 201: taskSchema },
   async handle({ body, caller, services, request, reply }) {
-    const task = await services.taskList.add(caller.userId, body, idempotencyOf(request)?.key);
+    const task = await services.taskList.add(
+      caller.userId,
+      { ...body, list: body.list ?? "" },
+      idempotencyOf(request)?.key,
+    );
     reply.code(201);
     return publicTask(task);
   },
