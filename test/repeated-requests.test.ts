@@ -22,13 +22,18 @@ before(async () => {
 });
 after(() => server.close());
 
-type Asked = { readonly stream?: boolean; readonly headers?: Record<string, string>; readonly signal?: AbortSignal };
+type Asked = {
+  readonly stream?: boolean;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+  readonly more?: object;
+};
 
-function ask(content: string, { stream = true, headers = {}, signal }: Asked = {}): Promise<Response> {
+function ask(content: string, { stream = true, headers = {}, signal, more }: Asked = {}): Promise<Response> {
   return fetch(`${server.url}/v1/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify({ model: "assistant", stream, messages: [{ role: "user", content }] }),
+    body: JSON.stringify({ model: "assistant", stream, messages: [{ role: "user", content }], ...more }),
     ...(signal && { signal }),
   });
 }
@@ -64,6 +69,14 @@ for (const stream of [true, false])
     await next.text();
     assert.notEqual(runOf(next), runOf(response), "after a whole answer the same words are a new request");
   });
+
+test("a request is the same whatever the order of its fields: Codex writes some in another order each time", async () => {
+  await askAndBreak("task in order", { more: { metadata: { one: "1", two: "2" } } });
+  const again = ask("task in order", { more: { metadata: { two: "2", one: "1" } } });
+  gate.resolve();
+  assert.match(await (await again).text(), /It is on your list/);
+  assert.equal((await titles()).filter((title) => title === "in order").length, 1);
+});
 
 test("other words are another request, and so are the same ones while the first is being answered", async () => {
   await askAndBreak("task one");

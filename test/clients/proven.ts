@@ -25,6 +25,9 @@ export const clients = {
   "`@anthropic-ai/sdk`": all,
   "`ollama`": all,
   "AI SDK: `@ai-sdk/openai`, `@ai-sdk/anthropic`, `ai-sdk-ollama`": all,
+  "Codex CLI": all,
+  "Claude Code": all,
+  opencode: all,
 } as const satisfies Readonly<Record<string, Proven>>;
 export type ClientName = keyof typeof clients;
 

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { canonicalJson } from "../../protocol/base/exact-json.ts";
 import type { AskedRequest } from "../../run/runs.ts";
 import { whenClosed } from "../stream/sse.ts";
 
@@ -13,10 +14,10 @@ const begunAt = Date.now();
 
 /**
  * What is asked, for a client that may ask it again: OpenAI's and Anthropic's libraries count their tries in a header, others just
- * send the same once more when the connection breaks.
+ * send the same once more when the connection breaks, with its fields in whatever order.
  */
 export function askedRequest(request: FastifyRequest, userId: string): AskedRequest {
-  const about = JSON.stringify([userId, request.url, request.headers["x-session-id"], request.body]);
+  const about = canonicalJson([userId, request.url, request.headers["x-session-id"], request.body]);
   const digest = hash("sha256", about, "base64url").slice(0, 24);
   const tries = Number(request.headers["x-stainless-retry-count"] ?? 0);
   const now = Date.now();

@@ -1,5 +1,6 @@
 import type { FinishReason, Usage } from "../../../protocol/agents/models.ts";
 import type { AnswerPart } from "../../answers/answer-parts.ts";
+import type { JsonFields } from "../../answers/request-values.ts";
 import { createClientCalls, createServerCalls } from "./call-events.ts";
 import { approvalItem } from "./output-items.ts";
 import { createOutputWriter } from "./output-writer.ts";
@@ -42,15 +43,21 @@ export function createResponseEvents(head: ResponseHead, options: EventOptions):
   const texts = createTextItems(out);
   const calls = createClientCalls(out, clientTools(head.echo["tools"]));
   const serverCalls = createServerCalls(out);
+  const { tools } = head.echo;
+  const knowsApprovals = Array.isArray(tools) && tools.some((tool: JsonFields) => tool["type"] === "mcp");
   let model = "";
   let usage: Usage | undefined;
   let finished: FinishReason | undefined;
 
-  /** What is asked can be answered by an item of the next request if it is about a call; else in the words of the text. */
+  /**
+   * What is asked about a call can be answered by an item of the next request. Everything else is told in words, and that too to whoever
+   * names no server of tools: a client that does not know such items, as Codex, would show nothing.
+   */
   function wait({ text, questions }: Extract<AnswerPart, { type: "wait" }>): string {
     let events = texts.close() + serverCalls.leave();
     const approvals = questions.filter(({ body }) => body.reason === "approval");
-    if (approvals.length === 0 || approvals.length < questions.length) events += texts.say(text) + texts.close();
+    if (approvals.length === 0 || approvals.length < questions.length || !knowsApprovals)
+      events += texts.say(text) + texts.close();
     for (const question of approvals) {
       const item = approvalItem(question);
       const place = out.next("mcpr");

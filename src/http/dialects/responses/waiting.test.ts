@@ -40,7 +40,7 @@ const answerTo = (approval: { readonly id: string }, approve = true) =>
 
 for (const how of ["by the response before", "by the approval alone"])
   test(`an approval is asked for and answered by items, ${how}`, async () => {
-    const first = await ask({ input: "task one" });
+    const first = await ask({ input: "task one", tools: [{ type: "mcp", server_label: "colloquy" }] });
     assert.deepEqual(typesOf(first), ["message", "mcp_call", "mcp_approval_request"]);
     assert.equal(first.status, "completed");
     const [approval] = approvalsIn(first);
@@ -58,6 +58,14 @@ for (const how of ["by the response before", "by the approval alone"])
     const next = await ask({ input: "thanks", previous_response_id: second.id });
     assert.equal(next.output_text, "You said thanks");
   });
+
+test("whoever names no server of tools, and may not know such items, is told in words too", async () => {
+  const plain = await ask({ input: "task words" });
+  assert.deepEqual(typesOf(plain), ["message", "mcp_call", "message", "mcp_approval_request"]);
+  assert.match(plain.output_text, /May add_task be called.*colloquy answer [0-9a-f-]{36} allow$/s);
+  const done = await ask({ input: [answerTo(approvalsIn(plain)[0]!)] });
+  assert.equal(done.output_text, "It is on your list.");
+});
 
 test("it may be denied, with a reason, and answered as a stream", async () => {
   const first = await ask({ input: "task two" });

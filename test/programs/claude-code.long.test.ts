@@ -1,0 +1,3 @@
+import { proveProgram } from "./prove-program.ts";
+
+proveProgram("claude");
