@@ -105,7 +105,7 @@ describe("the administration", { skip: skipBrowser }, () => {
     await editor.getByLabel("Name", { exact: true }).fill("poet");
     await editor.getByRole("button", { name: "Save" }).click();
     await row("poet").getByText("no_such_tool").waitFor();
-    const told = /[\d,]+ tokens to begin with[^]*1[0-9]% of its model's 8,192\. Its instructions take 1,[\d]+/;
+    const told = /[\d,]+ tokens at the start[^]*1[0-9]% of its model's 8,192\. Its instructions take 1,[\d]+/;
     await row("poet").filter({ hasText: told }).waitFor();
     await page.getByRole("button", { name: "Edit: poet" }).click();
     const opened = page.getByRole("region", { name: "poet" });

@@ -188,7 +188,7 @@ export const en = {
     agents: "Can delegate to (one per line)",
     file: "Download",
     follow: "View conversation",
-    promptTokens: (count: string) => `${count} tokens to begin with`,
+    promptTokens: (count: string) => `${count} tokens at the start`,
     share: (percent: number, window: string) => `${percent}% of its model's ${window}.`,
     dearTools: (tokens: string) => `Tools take ${tokens}: list fewer to save them in every call.`,
     dearInstructions: (tokens: string) => `Its instructions take ${tokens}, in every call.`,
