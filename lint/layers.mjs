@@ -163,7 +163,7 @@ const homes = [
   { packages: /^yaml$/, in: ["config/", "agents/", "rooms/load-rooms"] },
   { packages: /^@earendil-works\/pi-tui$/, in: ["tui/"] },
   {
-    packages: /^(react|react-dom|react-markdown|lucide-react|mermaid|rehype-.+|remark-.+)$/,
+    packages: /^(react|react-dom|react-markdown|lucide-react|mermaid|lowlight|rehype-.+|remark-.+)$/,
     in: ["web/"],
   },
 ];

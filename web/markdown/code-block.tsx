@@ -3,6 +3,7 @@ import { isValidElement, lazy, type ReactNode, Suspense, useRef, useState } from
 import { copyText } from "../browser/copy-text.ts";
 import { ErrorBoundary } from "../page/error-boundary.tsx";
 import { words } from "../words/words.ts";
+import { CodeLines } from "./highlight/code-lines.tsx";
 
 const Diagram = lazy(async () => ({ default: (await import("./diagram.tsx")).Diagram }));
 
@@ -11,9 +12,20 @@ type CodeProps = { readonly children?: ReactNode; readonly isLive: boolean };
 /** Code with the name of its language and a button that copies it; a diagram is drawn once it is complete. */
 export function CodeBlock({ children, isLive }: CodeProps) {
   const language = languageOf(children);
-  const block = <PlainCode language={language}>{children}</PlainCode>;
-  const text = language === "mermaid" && !isLive ? childrenText(children) : undefined;
-  if (text === undefined) return block;
+  const text = isLive ? undefined : childrenText(children);
+  // Code that is still being written is coloured when it is complete.
+  const block = (
+    <PlainCode language={language}>
+      {text === undefined || language === undefined ? (
+        children
+      ) : (
+        <code>
+          <CodeLines text={text} language={language} />
+        </code>
+      )}
+    </PlainCode>
+  );
+  if (text === undefined || language !== "mermaid") return block;
   return (
     <ErrorBoundary instead={block}>
       <Suspense fallback={block}>

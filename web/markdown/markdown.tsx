@@ -4,7 +4,9 @@ import {
   memo,
   type ReactNode,
   useContext,
+  useEffect,
   useMemo,
+  useState,
   useSyncExternalStore,
 } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
@@ -36,18 +38,32 @@ const Files = createContext<string | undefined>(undefined);
  */
 export function Markdown({ text, citations, isLive, files }: MarkdownProps) {
   const marked = useMemo(() => withMarks(text, citations), [text, citations]);
-  const blocks = markdownBlocks(marked.text);
+  const blocks = useMemo(() => markdownBlocks(marked.text), [marked.text]);
+  const mounted = useSteps(blocks.length);
   return (
     <CitationMarks value={marked.marks}>
       <Files value={files}>
         <div className="prose-page">
-          {blocks.map((block, at) => (
+          {blocks.slice(0, mounted).map((block, at) => (
             <MarkdownBlock key={at} text={block} isLive={isLive && at === blocks.length - 1} />
           ))}
         </div>
       </Files>
     </CitationMarks>
   );
+}
+
+/** What is mounted at once, and what comes with each frame after it: a long text would stop the page for seconds. */
+const [firstBlocks, stepBlocks] = [30, 6];
+
+function useSteps(total: number): number {
+  const [count, setCount] = useState(firstBlocks);
+  useEffect(() => {
+    if (count >= total) return undefined;
+    const frame = requestAnimationFrame(() => setCount(count + stepBlocks));
+    return () => cancelAnimationFrame(frame);
+  }, [count, total]);
+  return Math.min(count, total);
 }
 
 /** In one block; what is longer is nothing that a person wrote, and would keep the page from its work. */
@@ -64,11 +80,9 @@ const MarkdownBlock = memo(function MarkdownBlock({
 }) {
   const formulas = useMemo(() => withFormulas(text), [text]);
   const maths = useMarkdownExtra("maths", formulas.includes("$$"));
-  // Code that is still being written is coloured when it is complete.
-  const colours = useMarkdownExtra("colours", !isLive && /```|~~~/.test(text));
   if (text.length > maxInBlock) return <LongBlock text={text} isLive={isLive} />;
   const before: Plugins = maths ? [remarkGfm, maths.read, citationMarks] : [remarkGfm, citationMarks];
-  const after: Plugins = [...(maths ? [maths.show] : []), ...(colours ? [colours.show] : []), textDirection];
+  const after: Plugins = [...(maths ? [maths.show] : []), textDirection];
   return (
     <IsLive value={isLive}>
       <ReactMarkdown remarkPlugins={before} rehypePlugins={after} components={components}>
@@ -78,7 +92,7 @@ const MarkdownBlock = memo(function MarkdownBlock({
   );
 });
 
-/** Code stays code, without colours; text that is too long to be formatted stands as it is. */
+/** Code stays code; text that is too long to be formatted stands as it is. */
 function LongBlock({ text, isLive }: { readonly text: string; readonly isLive: boolean }) {
   const pieces = useMemo(() => fencedCode(text), [text]);
   return pieces.map((piece, at) => {
@@ -200,10 +214,6 @@ const loaders = {
     // The browser's own formulas need no fonts. What a model wrote may neither grow without end nor load anything.
     const options = { output: "mathml", strict: "ignore", maxSize: 20, maxExpand: 500, trust: false } as const;
     return { read: [read, { singleDollarTextMath: false }], show: [show, options] };
-  },
-  async colours(): Promise<MarkdownExtension> {
-    const { default: show } = await import("rehype-highlight");
-    return { read: show, show: [show, { plainText: ["mermaid", "text", "txt"] }] };
   },
 };
 type LoaderName = keyof typeof loaders;
