@@ -12,6 +12,10 @@ import { chat, resumeChat } from "./dialects/chat/chat.ts";
 import { chatCompletions } from "./dialects/chat-completions/chat-completions.ts";
 import { completions } from "./dialects/completions/completions.ts";
 import { chatkit } from "./dialects/chatkit/chatkit.ts";
+import { createImages } from "./dialects/beside-chat/images.ts";
+import { rerank } from "./dialects/beside-chat/rerank.ts";
+import { createSpeech } from "./dialects/beside-chat/speech.ts";
+import { createTranscription } from "./dialects/beside-chat/transcriptions.ts";
 import { conversationItems } from "./dialects/chatkit/conversation.ts";
 import { createFile, deleteFile, getFile, getFileContent, listFiles } from "./dialects/files.ts";
 import { countTokens, createMessage } from "./dialects/messages/messages.ts";
@@ -161,6 +165,10 @@ const routes: readonly EndpointRoute[] = [
   ["POST", "/v1/messages", createMessage],
   ["POST", "/v1/messages/count_tokens", countTokens],
   ["POST", "/v1/embeddings", createEmbeddings],
+  ["POST", "/v1/rerank", rerank],
+  ["POST", "/v1/audio/speech", createSpeech],
+  ["POST", "/v1/audio/transcriptions", createTranscription],
+  ["POST", "/v1/images/generations", createImages],
   ["POST", "/v1/files", createFile],
   ["GET", "/v1/files", listFiles],
   ["GET", "/v1/files/:id", getFile],

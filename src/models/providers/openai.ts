@@ -16,6 +16,7 @@ import { serverSentEvents } from "../transport/framing.ts";
 import { createHttpAdapter } from "../transport/http-adapter.ts";
 import type { ModelTransport } from "../transport/http-adapter.ts";
 import { OpenAiReader } from "./openai-answer.ts";
+import { passOver } from "./openai-pass.ts";
 import { isKnownHost, rulesOfHost } from "./hosts.ts";
 import type { HostRules } from "./hosts.ts";
 
@@ -23,18 +24,20 @@ export const openaiBaseUrl = "https://api.openai.com/v1";
 
 /** A model behind `POST <baseUrl>/chat/completions`: OpenAI, Cerebras, vLLM, LM Studio, llama.cpp and many more. */
 export function createOpenAi(config: OpenAiConfig, { dispatcher, timeouts, isOwn }: ModelTransport): Adapter {
-  const url = endpoint(config.baseUrl ?? openaiBaseUrl, "chat/completions", { version: "v1" });
+  const { baseUrl = openaiBaseUrl } = config;
+  const url = endpoint(baseUrl, "chat/completions", { version: "v1" });
   const rules = rulesOfHost(url);
   const headers = { ...(config.apiKey && { authorization: `Bearer ${config.apiKey}` }), ...config.headers };
   const usual = rules.contextTokens;
   const root = new URL(url.pathname.replace(/(v1\/)?chat\/completions$/, ""), url);
   const ask = () => askContextSize(root, { model: config.model, headers, dispatcher, usual });
   const isAsked = config.contextTokens === undefined && !isKnownHost(url) && !isOwn?.(url);
-  return createHttpAdapter({
+  const patience = { ...defaultTimeouts, ...timeouts, ...config.timeouts };
+  const adapter = createHttpAdapter({
     id: config.id,
     name: config.model,
     context: isAsked ? lazyContextSize(ask, { otherwise: usual }) : fixedContextSize(config.contextTokens, usual),
-    timeouts: { ...defaultTimeouts, ...timeouts, ...config.timeouts },
+    timeouts: patience,
     dispatcher,
     ...(isOwn ? { isOwn } : {}),
     wire: {
@@ -46,6 +49,10 @@ export function createOpenAi(config: OpenAiConfig, { dispatcher, timeouts, isOwn
       reader: (answer) => new OpenAiReader(answer),
       adapt: withoutWhatIsNamed,
     },
+  });
+  // Its getters are to stay getters.
+  return Object.assign(adapter, {
+    pass: passOver({ ...config, baseUrl }, { dispatcher, timeouts: patience, headers }),
   });
 }
 

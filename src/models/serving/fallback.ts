@@ -26,6 +26,8 @@ export function createFallback(id: string, models: readonly [ServedModel, ...Ser
     throw allFailed(id, failures);
   }
 
+  /** What one server ranks or says is not what another one would, so there is no chain of them. */
+  const able = models.find(({ pass }) => pass);
   return {
     id,
     provider: "fallback",
@@ -39,6 +41,7 @@ export function createFallback(id: string, models: readonly [ServedModel, ...Ser
       return asked.length > 0 ? Promise.all(asked).then(() => undefined) : undefined;
     },
     ...(models[0].demo && { demo: true }),
+    ...(able?.pass && { pass: able.pass }),
     stream,
   };
 }

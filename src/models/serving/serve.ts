@@ -175,6 +175,7 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
     },
     ready: () => adapter.ready?.(),
     ...(adapter.demo && { demo: true }),
+    ...(adapter.pass && { pass: adapter.pass }),
     serve,
     stream: (request, signal) => serve(request, signal, { asked: id, last: true }),
   };

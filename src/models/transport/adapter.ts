@@ -1,6 +1,6 @@
 import type { ContextSource } from "./context-size.ts";
 import type { ModelError } from "../../protocol/base/errors.ts";
-import type { ModelRequest, ModelStream } from "../../protocol/agents/models.ts";
+import type { Model, ModelRequest, ModelStream } from "../../protocol/agents/models.ts";
 
 /** Request fields of a provider that one try goes without; `stream` among them means: ask for a whole answer. */
 export type OmittedFields = ReadonlySet<string>;
@@ -27,6 +27,8 @@ export interface Adapter {
   ready?(): Promise<void> | undefined;
   readonly demo?: boolean;
   stream(request: ModelRequest, signal: AbortSignal, leftOut: OmittedFields): ModelStream;
+  /** As of a model, one request. */
+  readonly pass?: NonNullable<Model["pass"]>;
   /** What to leave out so that a refused request may pass; undefined: nothing would help. */
   adapt?(error: ModelError, leftOut: OmittedFields): OmittedFields | undefined;
 }

@@ -7,7 +7,7 @@ import type { Target } from "./upstream-error.ts";
 export type ModelHttpRequest = {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Buffer;
   readonly timeouts: Timeouts;
   readonly target: Target;
 };
@@ -107,8 +107,14 @@ export class HttpExchange {
     return chunks;
   }
 
-  /** The whole body; what is longer than `limit` bytes is cut off. */
+  /** The whole body as text; what is longer than `limit` bytes is cut off. */
   async text(limit: number): Promise<{ text: string; complete: boolean }> {
+    const { bytes, complete } = await this.bytes(limit);
+    return { text: bytes.toString("utf8"), complete };
+  }
+
+  /** The same as it came. */
+  async bytes(limit: number): Promise<{ bytes: Buffer; complete: boolean }> {
     const all: Buffer[] = [];
     let size = 0;
     for (let chunks = await this.read(); chunks; chunks = await this.read()) {
@@ -116,9 +122,9 @@ export class HttpExchange {
         all.push(chunk);
         size += chunk.length;
       }
-      if (size > limit) return { text: Buffer.concat(all).toString("utf8", 0, limit), complete: false };
+      if (size > limit) return { bytes: Buffer.concat(all).subarray(0, limit), complete: false };
     }
-    return { text: Buffer.concat(all).toString("utf8"), complete: true };
+    return { bytes: Buffer.concat(all), complete: true };
   }
 
   /** From now on the idle time-out counts. */

@@ -126,6 +126,18 @@ export type ModelPart =
 
 export type ModelStream = AsyncIterable<readonly ModelPart[]>;
 
+/** What servers of OpenAI's protocol may have beside chat. */
+export type OtherPath = "rerank" | "audio/speech" | "audio/transcriptions" | "images/generations";
+
+/** A request that is passed on in the words of whoever asks; `bodyFor` writes it for the name that the provider knows. */
+export type PassedRequest = {
+  readonly path: OtherPath;
+  bodyFor(model: string): Promise<{ readonly contentType: string; readonly bytes: string | Buffer }>;
+};
+
+/** The answer as it came, of bounded size. */
+export type PassedAnswer = { readonly contentType: string; readonly bytes: Buffer };
+
 /**
  * Something that answers a prompt.
  * Contract: `stream` yields one batch per network read; it throws only ModelError; it throws `aborted` soon after
@@ -149,6 +161,8 @@ export interface Model {
   /** Served by rules, not by an LLM. */
   readonly demo?: boolean;
   stream(request: ModelRequest, signal: AbortSignal): ModelStream;
+  /** Asks for something else than an answer; absent: its provider has nothing else. Throws ModelError. */
+  pass?(request: PassedRequest, signal: AbortSignal): Promise<PassedAnswer>;
 }
 
 /** One request to a provider, for the call log. Times in milliseconds from the request. */
