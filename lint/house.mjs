@@ -112,7 +112,7 @@ function unusedPackages({ dependencies = {} }, imports, styles) {
   for (const list of imports.values())
     for (const { source, isType } of list) if (!isType && !source.startsWith(".")) used.add(packageOf(source));
   for (const text of styles)
-    for (const [, source] of text.matchAll(/@import "([^".][^"]*)"/g)) used.add(packageOf(source));
+    for (const [, source] of text.matchAll(/(?:@import |url\()"([^".][^"]*)"/g)) used.add(packageOf(source));
   return Object.keys(dependencies)
     .filter((name) => !used.has(name))
     .map((name) => `nothing uses the package ${name}`);
