@@ -102,7 +102,7 @@ test("OpenAI's client has a text spoken, a recording written down and a picture 
   assert.equal((await openai.audio.transcriptions.create(asked)).text, "hello");
   const { path, type, body } = seen.at(-1)!;
   assert.equal(path, "/v1/audio/transcriptions");
-  const form = await new Response(body, { headers: { "content-type": type } }).formData();
+  const form = await new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData();
   const sent = form.get("file") as File;
   assert.deepEqual(
     [form.getAll("model"), form.get("language"), sent.name, await sent.text()],
