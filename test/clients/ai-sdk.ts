@@ -9,12 +9,11 @@ const inputSchema = jsonSchema<{ a: number; b: number }>({
   properties: { a: { type: "number" }, b: { type: "number" } },
 });
 
-/** Each provider, as one client. `triesOnce`: it does not tell the SDK that a broken connection may be tried again; its user does that. */
+/** Each provider, as one client. */
 const connectTo =
-  (provide: (url: string) => (model: string) => LanguageModel, { triesOnce = false } = {}): Connect =>
+  (provide: (url: string) => (model: string) => LanguageModel): Connect =>
   (url) => {
     const provider = provide(url);
-    const ask = async (model: string, prompt: string) => (await generateText({ model: provider(model), prompt })).text;
     return {
       async stream(model, prompt) {
         const pieces: string[] = [];
@@ -26,12 +25,13 @@ const connectTo =
         const asking = { model: provider(model), prompt, tools, stopWhen: stepCountIs(3) };
         return (await generateText(asking)).text;
       },
-      ask: (model, prompt) => (triesOnce ? ask(model, prompt).catch(() => ask(model, prompt)) : ask(model, prompt)),
+      ask: async (model, prompt) => (await generateText({ model: provider(model), prompt })).text,
     };
   };
 
 export const providers: Readonly<Record<string, Connect>> = {
   "@ai-sdk/openai": connectTo((url) => createOpenAI({ baseURL: `${url}/v1`, apiKey: "none" }).chat),
   "@ai-sdk/anthropic": connectTo((url) => createAnthropic({ baseURL: `${url}/v1`, apiKey: "none" })),
-  "ai-sdk-ollama": connectTo((url) => createOllama({ baseURL: url }), { triesOnce: true }),
+  // It does not tell the SDK that a broken connection may be tried again.
+  "ai-sdk-ollama": (url) => ({ ...connectTo((own) => createOllama({ baseURL: own }))(url), triesOnce: true }),
 };

@@ -14,5 +14,5 @@ prove("`openai`, Responses", responses);
 prove("`@openai/agents`", openaiAgents);
 prove("`@anthropic-ai/sdk`", anthropicSdk);
 prove("`ollama`", ollamaClient);
-for (const connect of Object.values(providers))
-  prove("AI SDK: `@ai-sdk/openai`, `@ai-sdk/anthropic`, `ai-sdk-ollama`", connect);
+for (const [part, connect] of Object.entries(providers))
+  prove("AI SDK: `@ai-sdk/openai`, `@ai-sdk/anthropic`, `ai-sdk-ollama`", connect, part);

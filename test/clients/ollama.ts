@@ -8,8 +8,6 @@ const tools = [{ type: "function", function: { name: "add", description: "Adds t
 export function ollamaClient(url: string): Talk {
   const ollama = new Ollama({ host: url });
   const says = (content: string): Message[] => [{ role: "user", content }];
-  const ask = async (model: string, prompt: string) =>
-    (await ollama.chat({ model, messages: says(prompt) })).message.content;
   return {
     async stream(model, prompt) {
       const pieces: string[] = [];
@@ -27,7 +25,7 @@ export function ollamaClient(url: string): Talk {
       }
       return (await ollama.chat({ model, messages, tools })).message.content;
     },
-    // It tries once; a program that uses it asks again.
-    ask: (model, prompt) => ask(model, prompt).catch(() => ask(model, prompt)),
+    ask: async (model, prompt) => (await ollama.chat({ model, messages: says(prompt) })).message.content,
+    triesOnce: true,
   };
 }

@@ -16,8 +16,10 @@ export type Talk = {
   stream(model: string, prompt: string): Promise<readonly string[]>;
   /** The answer to a question that the model asks its tool `add` about, whose work is done by `add`. */
   withTool(model: string, prompt: string, add: (numbers: { a: number; b: number }) => string): Promise<string>;
-  /** A whole answer. Where the connection breaks, the client asks again by itself, or is called once more. */
+  /** A whole answer. Where the connection breaks, the client asks again by itself. */
   ask(model: string, prompt: string): Promise<string>;
+  /** It does not ask again: who uses it does. */
+  readonly triesOnce?: true;
   /** The same, where the protocol has a form for what a person allows: allows it. */
   allow?(model: string, prompt: string): Promise<string>;
 };
@@ -26,7 +28,11 @@ export type Connect = (url: string) => Talk;
 const add = { a: 2, b: 3 };
 const models: Readonly<Record<Target, string>> = { model: "script", agent: "assistant", room: "desk" };
 
-export type Proving = { prove(client: ClientName, connect: Connect): void; close(): Promise<void> };
+export type Proving = {
+  /** Makes the tests of its cells; `part`: the provider of it that is connected. */
+  prove(client: ClientName, connect: Connect, part?: string): void;
+  close(): Promise<void>;
+};
 
 /** A server whose model knows the words of these tests. */
 export async function startProving(): Promise<Proving> {
@@ -96,7 +102,9 @@ export async function startProving(): Promise<Proving> {
       const way = await cutOnce(server.url);
       context.after(() => way.close());
       const before = await rootRuns(server);
-      const answer = connect(way.url).ask(model, `Slowly note ${word}`);
+      const talk = connect(way.url);
+      const ask = () => talk.ask(model, `Slowly note ${word}`);
+      const answer = talk.triesOnce ? ask().catch(ask) : ask();
       await Promise.race([asked.promise, answer]);
       await way.cut();
       opened.resolve();
@@ -110,9 +118,9 @@ export async function startProving(): Promise<Proving> {
   };
 
   return {
-    prove(client, connect) {
+    prove(client, connect, part = client) {
       for (const { feature, target } of cellsOf(client))
-        test(`${client}: ${feature} on ${target}`, (context) => proofs[feature](connect, models[target], context));
+        test(`${part}: ${feature} on ${target}`, (context) => proofs[feature](connect, models[target], context));
     },
     close: () => server.close(),
   };

@@ -25,6 +25,7 @@ export const clients = {
   "`@anthropic-ai/sdk`": all,
   "`ollama`": all,
   "AI SDK: `@ai-sdk/openai`, `@ai-sdk/anthropic`, `ai-sdk-ollama`": all,
+  "LangChain: `@langchain/openai`, `…/anthropic`, `…/ollama`": all,
   "Codex CLI": all,
   "Claude Code": all,
   opencode: all,
