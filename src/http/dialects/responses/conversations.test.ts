@@ -10,6 +10,11 @@ before(async () => {
   server = await serveAgents(({ messages }) => {
     const said = messages.at(-1)!.content;
     if (said === "slow") return [{ text: "begun" }, { gate: () => gate.promise }, { text: ", done" }];
+    if (said === "twice")
+      return [
+        { call: "calculate", arguments: { expression: "1 + 1" } },
+        { call: "calculate", arguments: { expression: "2 + 2" } },
+      ];
     if (said === "history") return JSON.stringify(messages.map(({ role, content }) => [role, content]));
     return `You said ${JSON.stringify(said)}`;
   });
@@ -113,6 +118,20 @@ test("the last item can be taken back, and nothing else", async () => {
   assert.match(told, /2 \+ 3\?/);
   assert.match(told, /and 3 \+ 4\?/);
   assert.doesNotMatch(told, /It is 5/);
+});
+
+test("of calls made together none is left without its result", async () => {
+  const { id } = await openai.conversations.create();
+  await openai.responses.create({ model: "assistant", input: "twice", conversation: id });
+  const items = (await openai.conversations.items.list(id, { order: "asc" })).data;
+  assert.deepEqual(
+    items.map(({ type }) => type),
+    ["message", "mcp_call", "mcp_call", "message"],
+  );
+  const take = (at: number) => openai.conversations.items.delete(items[at]!.id!, { conversation_id: id });
+  await take(3);
+  await assert.rejects(take(2), (error) => error instanceof OpenAI.ConflictError && error.code === "item_not_last");
+  assert.deepEqual(await typesIn(id), ["message", "mcp_call", "mcp_call"]);
 });
 
 test("nothing is added or taken back while somebody answers", async () => {
