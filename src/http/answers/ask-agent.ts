@@ -34,7 +34,12 @@ export async function startOrContinue(
   place: KeptPlace | undefined,
   more: Pick<StartInput, "as" | "held" | "system" | "transient"> = {},
 ): Promise<RunStart> {
-  const { caller, services } = call;
+  const { caller, services, reply } = call;
+  if (asked.tools && isRoom(services, asked.model)) {
+    // Several members may speak at once, and each with a conversation of its own: none is the one that the client runs tools for.
+    const before = reply.getHeader("x-colloquy-left-out");
+    reply.header("x-colloquy-left-out", before === undefined ? "tools" : `${String(before)}, tools`);
+  }
   const { results, start } = readAgentRequest(asked, place);
   const continued = await bringResults(call, { results, start, ...(asked.tools && { tools: asked.tools }) }, place);
   if (continued) return continued;

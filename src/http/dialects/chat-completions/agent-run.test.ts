@@ -207,6 +207,15 @@ function spokenIn(message: CompletionMessage | undefined): [string, string][] {
   return (JSON.parse(message?.content ?? "[]") as [string, string][]).filter(([role]) => role !== "system");
 }
 
+test("a room's agents are not offered tools of the client, and that is told", async () => {
+  const tools = [{ type: "function", function: { name: "beep" } }];
+  const messages = [says("hi")];
+  const { response } = await ask({ model: "analysis", messages, tools, min_p: 0.1 });
+  assert.equal(response.headers.get("x-colloquy-left-out"), "min_p, tools");
+  const agents = await ask({ messages, tools });
+  assert.equal(agents.response.headers.get("x-colloquy-left-out"), null);
+});
+
 test("a session's name that only says where to route is none: opencode's small requests have it too", async () => {
   const headers = { "x-session-id": "ses_1", "x-session-affinity": "ses_1" };
   await ask({ messages: [says("a title for this conversation")] }, headers);
