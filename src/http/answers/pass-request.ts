@@ -70,9 +70,9 @@ function tokensIn({ contentType, bytes }: PassedAnswer): { input: number; output
   return input === undefined ? undefined : { input: Math.max(0, input), output };
 }
 
-function jsonIn(bytes: Buffer): JsonFields | undefined {
+function jsonIn(bytes: Uint8Array): JsonFields | undefined {
   try {
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
     return isFields(value) ? value : undefined;
   } catch {
     return undefined;

@@ -7,7 +7,7 @@ import type { Target } from "./upstream-error.ts";
 export type ModelHttpRequest = {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer;
+  readonly body: string | Uint8Array;
   readonly timeouts: Timeouts;
   readonly target: Target;
 };

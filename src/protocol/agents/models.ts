@@ -132,11 +132,11 @@ export type OtherPath = "rerank" | "audio/speech" | "audio/transcriptions" | "im
 /** A request that is passed on in the words of whoever asks; `bodyFor` writes it for the name that the provider knows. */
 export type PassedRequest = {
   readonly path: OtherPath;
-  bodyFor(model: string): Promise<{ readonly contentType: string; readonly bytes: string | Buffer }>;
+  bodyFor(model: string): Promise<{ readonly contentType: string; readonly bytes: string | Uint8Array }>;
 };
 
 /** The answer as it came, of bounded size. */
-export type PassedAnswer = { readonly contentType: string; readonly bytes: Buffer };
+export type PassedAnswer = { readonly contentType: string; readonly bytes: Uint8Array };
 
 /**
  * Something that answers a prompt.
