@@ -3,7 +3,7 @@ import { defaultTimeouts, omitFields } from "../transport/adapter.ts";
 import type { Adapter, OmittedFields } from "../transport/adapter.ts";
 import type { AnswerWriter } from "../transport/answer-writer.ts";
 import { askOllamaContextSize } from "../discovery/ask-context-size.ts";
-import { outgoingCallId, argumentsObject, dataUrl } from "./request-values.ts";
+import { outgoingCallId, argumentsObject, dataUrl, toolText } from "./request-values.ts";
 import type { OllamaConfig } from "../config.ts";
 import { fixedContextSize, lazyContextSize } from "../transport/context-size.ts";
 import type { ContextSize } from "../transport/context-size.ts";
@@ -130,7 +130,7 @@ function messageField(message: ModelMessage): object {
         role: "tool",
         tool_name: message.name,
         tool_call_id: outgoingCallId(message.callId),
-        content: message.content,
+        content: toolText(message),
       };
   }
 }

@@ -8,7 +8,7 @@ import type {
 import { defaultTimeouts, omitFields } from "../transport/adapter.ts";
 import type { Adapter, OmittedFields } from "../transport/adapter.ts";
 import { askContextSize } from "../discovery/ask-context-size.ts";
-import { outgoingCallId } from "./request-values.ts";
+import { outgoingCallId, toolText } from "./request-values.ts";
 import type { OpenAiConfig } from "../config.ts";
 import { fixedContextSize, lazyContextSize } from "../transport/context-size.ts";
 import { endpoint } from "../transport/endpoint.ts";
@@ -175,7 +175,7 @@ function messageField(message: ModelMessage, config: OpenAiConfig): object {
       };
     }
     case "tool":
-      return { role: "tool", tool_call_id: outgoingCallId(message.callId), content: message.content };
+      return { role: "tool", tool_call_id: outgoingCallId(message.callId), content: toolText(message) };
   }
 }
 

@@ -27,3 +27,14 @@ export function dataUrl(url: string): { readonly mediaType: string; readonly dat
   if (!match) throw new UnsupportedRequest("a data: URL of an image must be base64 and name its media type");
   return { mediaType: match[1]!, data: url.slice(match[0].length) };
 }
+
+/** What a tool brought, where the protocol has no field that says it failed. */
+export function toolText({
+  content,
+  isError = false,
+}: {
+  readonly content: string;
+  readonly isError?: boolean;
+}): string {
+  return isError && !/\b(?:error|fail)/i.test(content.slice(0, 200)) ? `Error: ${content}` : content;
+}

@@ -27,6 +27,8 @@ export type StepOptions = {
   readonly final?: boolean;
   /** Offer no tools. */
   readonly withoutTools?: boolean;
+  /** Offer none but those that the client brought. */
+  readonly onlyClientTools?: boolean;
   /** Replaces the agent's instructions. */
   readonly instructions?: string;
   /** Replaces the thread's messages and the instructions. */
@@ -141,7 +143,7 @@ export type RoomTurns = {
  *     const { openCalls, answer, steps } = turn.fold;
  *     if (openCalls.length > 0) await turn.call(openCalls);
  *     else if (answer) return;
- *     else await turn.step(String(steps + 1), { final: true, withoutTools: true });
+ *     else await turn.step(String(steps + 1), { final: true, onlyClientTools: true });
  *   }
  * }
  */

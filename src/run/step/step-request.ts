@@ -115,10 +115,12 @@ function fittingSettings(settings: ModelSettings, left: number): ModelSettings {
 }
 
 function offeredIn(work: RunWork, { model, window }: { model: Model; window: number }, options: StepOptions) {
+  const { clientTools = [] } = work.taken.definition.options;
   if (options.withoutTools) return { offered: [], deferred: [] };
+  if (options.onlyClientTools) return { offered: clientTools, deferred: [] };
   const { tools, deferred } = // The demo model costs nothing, and understands no search.
     offeredTools(work, { window, isGenerous: model.demo });
-  return { offered: [...tools, ...(work.taken.definition.options.clientTools ?? [])], deferred };
+  return { offered: [...tools, ...clientTools], deferred };
 }
 
 /** A read is made once more; of a write only what is left of its result is known. */

@@ -3,18 +3,20 @@ import { after, before, test } from "node:test";
 import { serve } from "../../../../test/serve.ts";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
 import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
+import { agentSchema } from "../../../protocol/agents/agents.ts";
 import type { ModelRequest } from "../../../protocol/agents/models.ts";
 
 let gate = Promise.withResolvers<void>();
 
 /** Answers by what the last message says. */
-function script({ messages }: ModelRequest): ScriptAnswer {
+function script({ messages, tools = [] }: ModelRequest): ScriptAnswer {
   const last = messages.at(-1)!;
   const said = typeof last.content === "string" ? last.content : "parts";
   if (last.role === "tool") return `Result: ${said}`;
   if (said.startsWith("task "))
     return [{ text: "One moment." }, { call: "add_task", arguments: { title: said.slice(5) } }, { finish: "calls" }];
   if (said === "beep") return [{ call: "beep", arguments: { n: 1 } }, { finish: "calls" }];
+  if (said === "offered") return tools.map(({ name }) => name).join(" ");
   if (said === "slow") return [{ text: "begun" }, { gate: () => gate.promise }, { text: ", done" }];
   if (said === "fail") return [{ error: "refused", message: "I won't" }];
   if (said === "long") return [{ text: "and so" }, { finish: "length" }];
@@ -24,7 +26,13 @@ function script({ messages }: ModelRequest): ScriptAnswer {
 
 let server: AgentServing;
 before(async () => {
-  server = await serveAgents(script);
+  server = await serveAgents(
+    script,
+    {},
+    {
+      agents: [agentSchema.parse({ id: "talker", model: "default", strategy: "chat", tools: [] })],
+    },
+  );
 });
 after(() => server.close());
 
@@ -158,6 +166,13 @@ async function collected(body: object) {
   }
   return { response, message: { content: null, tool_calls: calls }, finish };
 }
+
+test("an agent without tools of its own is offered the client's, and only those", async () => {
+  const first = await ask({ model: "talker", messages: [says("offered")], tools: [beep] });
+  assert.equal(first.message?.content, "beep");
+  const { message } = await ask({ model: "talker", messages: [says("beep")], tools: [beep] });
+  assert.equal(message?.tool_calls?.[0]?.function.name, "beep");
+});
 
 test("results that no run waits for are refused clearly", async () => {
   const call = { id: "call_foreign", type: "function", function: { name: "beep", arguments: "{}" } };

@@ -1,3 +1,4 @@
+import { InvalidInput } from "../../../protocol/base/errors.ts";
 import { callIdOf, type Item, type ItemOf, type MessageContent, textOf } from "../../../protocol/threads/items.ts";
 import { isErased, isNested } from "../../../run/log/fold.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
@@ -105,7 +106,9 @@ export function pageOf(
   }: { readonly limit: number; readonly order: "asc" | "desc"; readonly after?: string | undefined },
 ) {
   const sorted = order === "asc" ? items : items.toReversed();
-  const begin = after === undefined ? 0 : sorted.findIndex(({ id }) => id === after) + 1;
+  const place = sorted.findIndex(({ id }) => id === after);
+  if (after !== undefined && place === -1) throw new InvalidInput(`The list has no item ${after}.`, { param: "after" });
+  const begin = place + 1;
   const data = sorted.slice(begin, begin + limit);
   return {
     object: "list" as const,

@@ -15,6 +15,7 @@ before(async () => {
 after(() => server.close());
 
 type ErrorBody = {
+  readonly id?: string;
   readonly error?: { readonly message: string; readonly param: string | null; readonly type: string };
 };
 
@@ -159,4 +160,6 @@ test("unknown responses and conversations are not found, in OpenAI's form", asyn
   assert.equal((await request("/responses/resp_none", undefined, "DELETE")).status, 404);
   assert.equal((await request("/responses/resp_none/cancel", {})).status, 404);
   assert.equal((await request("/conversations", { items: [{ type: "message" }] })).status, 400);
+  const made = await request("/conversations", { items: [{ type: "message", role: "user", content: "said" }] });
+  assert.equal((await request(`/conversations/${made.id}/items?after=msg_none`)).status, 400);
 });
