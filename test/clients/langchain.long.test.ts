@@ -62,8 +62,8 @@ const providers: Readonly<Record<string, Connect>> = {
   ChatOllama: (url) => ({ ...ollama(url), triesOnce: true }),
 };
 
-const { prove, close } = await startProving();
-describe("LangChain", { skip }, () => {
+describe("LangChain", { skip }, async () => {
+  const { prove, close } = await startProving();
   after(close);
   for (const [name, connect] of Object.entries(providers))
     prove("LangChain: `@langchain/openai`, `…/anthropic`, `…/ollama`", connect, name);

@@ -25,7 +25,7 @@ export function installed(wanted: Wanted): Installed {
         cpSync(join(wanted.lockedIn, file), join(unfinished, file));
     const what = "spec" in wanted ? ["install", "--no-save", wanted.spec] : ["ci"];
     const flags = ["--prefix", unfinished, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-    const npm = spawnSync("npm", [...what, ...flags, "--fetch-timeout=60000"], {
+    const npm = spawnSync("npm", [...what, ...flags, "--fetch-timeout=60000", "--fetch-retries=1"], {
       env: { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}` },
       encoding: "utf8",
       timeout: 300_000,
