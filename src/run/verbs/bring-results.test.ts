@@ -81,6 +81,46 @@ anyRunDatabase((suite) => {
     assert.ok((await checkInvariants(suite.database().query)).every(({ broken }) => broken === 0));
   });
 
+  test("results that met an outage, sent again by several at once: the run goes on once, and all hear its new end", async () => {
+    let isAway = true;
+    const service = await suite.start({
+      script: ({ messages }) => {
+        if (messages.at(-1)!.role !== "tool") return [twoCalls[0]!];
+        return isAway ? [{ error: "unreachable", message: "away" }] : "Thanks.";
+      },
+    });
+    const input = { agent: "assistant", message: { content: "hi" }, options: { clientTools } };
+    const started = await service.runs.start(service.caller, { ...input, held: true });
+    await service.events(started);
+    const [callId] = await callIds(service, started.threadId);
+    await until(async () => (await rowOf(suite.database(), started.runId)).status === "waiting");
+    await service.events(await bring(service, callId!, "one"));
+    assert.equal((await rowOf(suite.database(), started.runId)).status, "failed");
+    isAway = false;
+    await service.events(await bring(service, callId!, "another"));
+    assert.equal((await rowOf(suite.database(), started.runId)).status, "failed", "of other results nothing is heard");
+    const again = await Promise.all([1, 2, 3].map(() => bring(service, callId!, "one")));
+    const told = await Promise.all(again.map((start) => service.events(start)));
+    for (const events of told) {
+      const ends = events.flatMap((event) => (event.type === "run-end" ? [event.status] : []));
+      assert.deepEqual(ends, ["done"]);
+    }
+    assert.equal(service.model.requests.length, 3);
+    assert.ok((await checkInvariants(suite.database().query)).every(({ broken }) => broken === 0));
+  });
+
+  test("a run that another fault ended stays ended, whatever is brought again", async () => {
+    const service = await suite.start({ script: [[twoCalls[0]!], "Thanks."], limits: { steps: 1, onLimit: "stop" } });
+    const started = await begin(service);
+    await service.events(started);
+    const [callId] = await callIds(service, started.threadId);
+    await until(async () => (await rowOf(suite.database(), started.runId)).status === "waiting");
+    await service.events(await bring(service, callId!, "one"));
+    const again = await bring(service, callId!, "one");
+    assert.deepEqual([again.replayed, again.resumedAt], [true, undefined]);
+    assert.equal((await rowOf(suite.database(), started.runId)).status, "failed");
+  });
+
   test("tools that come with results are offered from then on, in the place of the server's of their name", async () => {
     const service = await suite.start({ script: [[twoCalls[0]!], "Thanks."] });
     const started = await begin(service);

@@ -1,3 +1,4 @@
+import type { Query } from "../../protocol/agents/tools.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
@@ -7,24 +8,55 @@ import { filesIn } from "../log/attached-files.ts";
 import { resultItem, type CallItem } from "../log/call-items.ts";
 import { stillWaits } from "../log/questions.ts";
 import { foldOf } from "../log/fold.ts";
-import { appendLocked, itemsOfRun, lockRun, noRun, publishItems, requeueRun } from "../lifecycle/locked-run.ts";
+import {
+  appendLocked,
+  itemsOfRun,
+  lockRun,
+  noRun,
+  publishItems,
+  requeueRun,
+  type LockedRun,
+} from "../lifecycle/locked-run.ts";
 import { itemColumns, toItem, type ItemRow } from "../log/rows.ts";
 import { offerMore } from "./offer-more.ts";
+import { resumeRun } from "./resume-run.ts";
 import { requireOwnRun } from "../views/list-runs.ts";
 import { authorIn } from "../lifecycle/place-in-room.ts";
 import type { BroughtResult, BroughtWith } from "../brought-results.ts";
 import type { RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
+type ResultBatch = { readonly results: readonly BroughtResult[] } & BroughtWith;
+
 /**
- * Appends results of the caller's own tools, and what is said with them; the run is queued again when none of its calls is open
- * any more.
+ * Brings results of the caller's own tools, and what is said with them; the run is queued again when none of its calls is open
+ * any more. One that had them and then failed as its model could not answer goes on from where it was.
  */
-export async function addClientResults(
+export async function addClientResults(runtime: Runtime, caller: Caller, brought: ResultBatch): Promise<RunStart> {
+  const { mayGoOn, held, ...start } = await addResults(runtime, caller, brought);
+  if (!mayGoOn) return start;
+  try {
+    const { resumedAt } = await resumeRun(runtime, caller, { runId: start.runId, held });
+    return { ...start, ...(resumedAt !== undefined && { resumedAt }) };
+  } catch (error) {
+    // The same results, sent at the same time, were quicker.
+    if (!(error instanceof Conflict) || (error.code !== "run_live" && error.code !== "run_done")) throw error;
+    const { mayGoOn: _, held: __, ...met } = await addResults(runtime, caller, brought);
+    return met;
+  }
+}
+
+type AddedResults = RunStart & {
+  /** The run had the same results, and failed because of its model. */
+  readonly mayGoOn: boolean;
+  readonly held: boolean | undefined;
+};
+
+async function addResults(
   runtime: Runtime,
   caller: Caller,
-  { results, runId: only, message, tools = [] }: { readonly results: readonly BroughtResult[] } & BroughtWith,
-): Promise<RunStart> {
+  { results, runId: only, message, tools = [] }: ResultBatch,
+): Promise<AddedResults> {
   const byCall = new Map(results.map((result) => [itemIdOfCall(result.callId) ?? "", result]));
   const found = await runtime.database.query<ItemRow>(
     `select ${itemColumns} from items where id = any ($1::uuid[]) and user_id = $2 and kind = 'call' and body ->> 'target' = 'client' and run_id is not null`,
@@ -53,7 +85,10 @@ export async function addClientResults(
       throw new Conflict(`Run ${runId} waits for these results no more; send the message as a new run.`, {
         code: "run_not_live",
       });
-    if (fresh.length === 0) return { run, items: [], seq: firstResult(items, calls) };
+    if (fresh.length === 0) {
+      const mayGoOn = hasSameResults(items, calls, byCall) && (await failedByModel(query, run));
+      return { run, items: [], seq: firstResult(items, calls), mayGoOn, resumedAt: lastResume(items) };
+    }
     const said: NewItem[] = message
       ? [
           {
@@ -69,17 +104,50 @@ export async function addClientResults(
     // An end that has not seen the message is refused.
     if (message) await query("update runs set steered = steered + 1 where id = $1", [run.id]);
     if (run.status === "waiting" && !stillWaits([...items, ...appended])) await requeueRun(query, run);
-    return { run, items: appended, seq: appended[0]!.seq };
+    return { run, items: appended, seq: appended[0]!.seq, mayGoOn: false };
   });
-  publishItems(runtime, done.run.threadId, done.items);
-  if (done.items.length > 0) runtime.queue.wake();
+  const { run, items, seq, mayGoOn, resumedAt } = done;
+  publishItems(runtime, run.threadId, items);
+  if (items.length > 0) runtime.queue.wake();
   return {
     runId,
-    threadId: done.run.threadId,
-    cursor: { seq: done.seq - 1, live: [] },
+    threadId: run.threadId,
+    cursor: { seq: seq - 1, live: [] },
     pending: false,
-    replayed: done.items.length === 0,
+    replayed: items.length === 0,
+    ...(resumedAt !== undefined && { resumedAt }),
+    mayGoOn,
+    held: run.definition.held,
   };
+}
+
+/** A part of another run ends and goes on with that one. */
+async function failedByModel(query: Query, { id, status, root }: LockedRun): Promise<boolean> {
+  if (status !== "failed" || root) return false;
+  const [row] = await query<{ code: string | null }>("select error ->> 'code' as code from runs where id = $1", [id]);
+  return row?.code?.startsWith("model_") === true;
+}
+
+function hasSameResults(
+  items: readonly Item[],
+  calls: readonly CallItem[],
+  brought: ReadonlyMap<string, BroughtResult>,
+): boolean {
+  return calls.every((call) => {
+    const { content, isError = false } = brought.get(call.id)!;
+    return items.some(
+      ({ kind, step, index, body }) =>
+        kind === "result" &&
+        step === call.step &&
+        index === call.index &&
+        body.content === content &&
+        (body.isError ?? false) === isError,
+    );
+  });
+}
+
+function lastResume(items: readonly Item[]): number | undefined {
+  return items.findLast(({ kind, body }) => kind === "state" && "type" in body && body.type === "run-resume")?.seq;
 }
 
 function firstResult(items: readonly Item[], calls: readonly CallItem[]): number {

@@ -1,5 +1,6 @@
 import { permittedAgents } from "../../agents/registry.ts";
-import type { Caller } from "../../protocol/base/callers.ts";
+import { isBare } from "../../protocol/agents/bare-agent.ts";
+import { type Caller, mayUse } from "../../protocol/base/callers.ts";
 import { Conflict } from "../../protocol/base/errors.ts";
 import { isId } from "../../protocol/base/ids.ts";
 import { decisions, type ItemOf } from "../../protocol/threads/items.ts";
@@ -120,7 +121,10 @@ async function mustBeAbleTo(runtime: Runtime, query: Query, { id, definition }: 
   const [row] = await query<{ caller: Caller }>("select caller from runs where id = $1", [id]);
   const owner = await currentOwner(query, row!.caller);
   const { agent } = definition;
-  if (!isDefinedElsewhere(definition) && !permittedAgents(runtime.agents, owner).has(agent.id))
+  const mayAsk = isBare(agent)
+    ? mayUse(owner, "model", agent.model)
+    : isDefinedElsewhere(definition) || permittedAgents(runtime.agents, owner).has(agent.id);
+  if (!mayAsk)
     throw new Conflict(
       `The agent ${agent.id} no longer exists, or ${owner.name} may not use it. Restore it, or use another agent.`,
       { code: "agent_gone" },

@@ -7,7 +7,7 @@ import type { AnswerRequest } from "../../answers/answer-request.ts";
 import { unknownModel } from "../../answers/answer.ts";
 import { startOrContinue, tellRun } from "../../answers/ask-agent.ts";
 import { resolveFiles } from "../../answers/attach.ts";
-import { bareAgent } from "../../answers/bare-agent.ts";
+import { bareAgent } from "../../../protocol/agents/bare-agent.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import type { MessagesRequest, ThreadWish } from "./decode.ts";
 import { messageWire } from "./encode.ts";

@@ -10,7 +10,7 @@ import type { EndpointCall } from "../../server/endpoint.ts";
 const mostRuns = 50;
 const mostItems = 200;
 
-/** A run that went on so long ago may be the one whose continuation a client asks for again. */
+/** A run that ended no longer ago may be the one whose continuation a client asks for again; whenever, if its model failed it. */
 const repeatMs = 60_000;
 
 /**
@@ -64,7 +64,10 @@ async function recentBranches(call: EndpointCall, agent: string): Promise<readon
   const since = Date.now() - repeatMs;
   return branchesOf(
     call,
-    runs.filter(({ endedAt }) => endedAt === null || Date.parse(endedAt) >= since),
+    runs.filter(
+      ({ endedAt, error }) =>
+        endedAt === null || Date.parse(endedAt) >= since || error?.code.startsWith("model_") === true,
+    ),
   );
 }
 

@@ -5,7 +5,7 @@ import { unknownModel } from "../../answers/answer.ts";
 import type { AnswerRequest } from "../../answers/answer-request.ts";
 import { startOrContinue, tellRun } from "../../answers/ask-agent.ts";
 import { askModel } from "../../answers/ask-model.ts";
-import { bareAgent } from "../../answers/bare-agent.ts";
+import { bareAgent } from "../../../protocol/agents/bare-agent.ts";
 import type { JsonFields } from "../../answers/request-values.ts";
 import type { EndpointCall } from "../../server/endpoint.ts";
 import { answerApprovals, continuationOf } from "./continue-response.ts";

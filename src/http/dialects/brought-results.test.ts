@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type AgentServing, serveAgents } from "../../../test/serve-agents.ts";
+import { toolConversations } from "../../../test/tool-conversations.ts";
+import type { ScriptAnswer } from "../../models/demo/scripted.ts";
+import type { ModelRequest } from "../../protocol/agents/models.ts";
+
+let isAway = false;
+
+/** "look" asks for two of the client's tools; what comes with their results is told back. */
+function script({ messages }: ModelRequest): ScriptAnswer {
+  if (isAway) return [{ error: "unreachable", message: "nobody is there" }];
+  const asked = messages.findLastIndex(({ role }) => role === "assistant");
+  if (asked === -1)
+    return [
+      { call: "look", arguments: { at: "sky" } },
+      { call: "look", arguments: { at: "sea" } },
+      { finish: "calls" },
+    ];
+  const since = messages.slice(asked + 1);
+  return since.map(({ role, content }) => `${role}: ${String(content)}`).join("; ");
+}
+
+let server: AgentServing;
+before(async () => {
+  server = await serveAgents(script);
+});
+after(() => server.close());
+
+for (const [name, begin] of Object.entries(toolConversations))
+  test(`${name}: results that met an outage are sent again, and the run goes on`, async () => {
+    isAway = false;
+    const talk = await begin(server.url);
+    const { calls, error } = await talk.say("look");
+    assert.equal(calls.length, 2, error);
+    const results = { [calls[0]!]: "blue", [calls[1]!]: "grey" };
+    isAway = true;
+    const failed = await talk.bring(results);
+    const again = await talk.bring(results);
+    assert.deepEqual([failed.status, again.status], [502, 502], again.text);
+    isAway = false;
+    const before = server.model.requests.length;
+    const answered = await talk.bring(results);
+    assert.deepEqual([answered.status, answered.text], [200, "tool: blue; tool: grey"], answered.error);
+    const run = answered.headers.get("x-colloquy-run");
+    assert.deepEqual(
+      [failed, again].map(({ headers }) => headers.get("x-colloquy-run")),
+      [run, run],
+    );
+    assert.equal(server.model.requests.length, before + 1);
+  });
