@@ -10,6 +10,8 @@ const help = `Colloquy: a self-hosted agent server.
   ./colloquy serve                 start the server (same as npm start); Ctrl+C stops it
                                    (settings: colloquy.yaml, or COLLOQUY_PORT, COLLOQUY_HOST, COLLOQUY_DATA, DATABASE_URL and
                                    more; docs/configuration.md lists every key)
+      --port <number>              port to listen on (default: 8000)
+      --host <address>             address to listen on (default: 127.0.0.1)
       --workers <number>           server processes behind one port, to use several cores (PostgreSQL only; default: 1)
   ./colloquy chat [room | agent]   chat in the terminal (default: assistant)
       --thread <id>                continue a conversation
@@ -95,6 +97,9 @@ async function main(argv: readonly string[]): Promise<number> {
   switch (command) {
     case "serve":
       if (rest.length > 0) throw new InvalidInput(unknownOfServe(rest[0]!));
+      // Read, and refused, as what the environment sets; workers have it from there too.
+      if (flags.port !== undefined) process.env["COLLOQUY_PORT"] = flags.port;
+      if (flags.host !== undefined) process.env["COLLOQUY_HOST"] = flags.host;
       return (await import("./cli/workers.ts")).serve(flags.workers);
     case "run":
       return (await import("./cli/run.ts")).runPrompt({

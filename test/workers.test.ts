@@ -44,6 +44,12 @@ test("workers: a number that can't be is refused before anything starts", async 
     });
 });
 
+test("serve: the port of the flag counts before that of the environment, and is checked as that is", async () => {
+  const { code, told } = await refusal(["--port", "70000"], { COLLOQUY_PORT: "8001" });
+  assert.match(told, /server\.port is 70000, but must be at most 65535/);
+  assert.equal(code, 1);
+});
+
 test("workers: the first one that cannot start ends the server with its error, once", async () => {
   const { code, told } = await refusal(["--workers", "2"], { DATABASE_URL: "postgres://colloquy@127.0.0.1:1/none" });
   assert.equal(told.match(/No connection to postgres:\/\/colloquy@127\.0\.0\.1:1\/none/g)?.length, 1, told);
