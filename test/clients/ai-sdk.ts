@@ -30,7 +30,8 @@ const connectTo =
   };
 
 export const providers: Readonly<Record<string, Connect>> = {
-  "@ai-sdk/openai": connectTo((url) => createOpenAI({ baseURL: `${url}/v1`, apiKey: "none" }).chat),
+  "@ai-sdk/openai": connectTo((url) => createOpenAI({ baseURL: `${url}/v1`, apiKey: "none" })),
+  "@ai-sdk/openai, chat": connectTo((url) => createOpenAI({ baseURL: `${url}/v1`, apiKey: "none" }).chat),
   "@ai-sdk/anthropic": connectTo((url) => createAnthropic({ baseURL: `${url}/v1`, apiKey: "none" })),
   // It does not tell the SDK that a broken connection may be tried again.
   "ai-sdk-ollama": (url) => ({ ...connectTo((own) => createOllama({ baseURL: own }))(url), triesOnce: true }),
