@@ -90,11 +90,11 @@ async function responses(url: string, model: string, place: Place): Promise<Tool
   };
 }
 
-/** Chat Completions and Ollama's chat: the client sends all that was said. */
+/** Chat Completions and Ollama's chat: the client sends all that was said; in a session a text is sent alone. */
 function chat(url: string, { path, session }: { path: string; session?: string }): ToolConversation {
   let said: readonly object[] = [];
-  const ask = async (added: readonly object[], more: Fields = {}): Promise<ToolReply> => {
-    const messages = [...said, ...added];
+  const ask = async (before: readonly object[], added: readonly object[], more: Fields = {}): Promise<ToolReply> => {
+    const messages = [...before, ...added];
     const body = { model: "assistant", stream: false, tools: functions, messages, ...more };
     const reply = await post(url + path, body, session);
     const message = reply.body.choices?.[0]?.message ?? reply.body.message;
@@ -103,10 +103,10 @@ function chat(url: string, { path, session }: { path: string; session?: string }
   };
   const user = (content: string) => ({ role: "user", content });
   return {
-    say: (content, more) => ask([user(content)], more),
+    say: (content, more) => ask(session === undefined ? said : [], [user(content)], more),
     bring: (results, text, more) => {
       const brought = Object.entries(results).map(([id, content]) => ({ role: "tool", tool_call_id: id, content }));
-      return ask([...brought, ...(text === undefined ? [] : [user(text)])], more);
+      return ask(said, [...brought, ...(text === undefined ? [] : [user(text)])], more);
     },
   };
 }
@@ -116,26 +116,26 @@ type MessagesPlace = { readonly model: string; readonly isThread?: true; readonl
 function messages(url: string, { model, isThread, session }: MessagesPlace): ToolConversation {
   let said: readonly object[] = [];
   let previous: string | undefined;
-  const ask = async (content: readonly object[] | string, more: Fields = {}): Promise<ToolReply> => {
+  const ask = async (before: readonly object[], content: readonly object[] | string, more: Fields = {}) => {
     const added = { role: "user", content };
     const tools = previous === undefined ? [{ name: tool.name, input_schema: parameters }] : undefined;
     const thread = previous === undefined ? { type: "create" } : { type: "continue", previous_message_id: previous };
-    const where = isThread ? { messages: [added], thread, tools } : { messages: [...said, added], tools };
+    const where = isThread ? { messages: [added], thread, tools } : { messages: [...before, added], tools };
     const reply = await post(`${url}/v1/messages`, { model, max_tokens: 100, ...where, ...more }, session);
     const { id, content: blocks } = reply.body;
-    if (blocks) said = [...said, added, { role: "assistant", content: blocks }];
+    if (blocks) said = [...before, added, { role: "assistant", content: blocks }];
     if (blocks && isThread) previous = id;
     const texts = blocks?.map(({ text }) => text ?? "") ?? [];
     const calls = blocks?.flatMap((block) => (block.type === "tool_use" ? [block.id ?? ""] : [])) ?? [];
     return { ...reply, text: texts.join(""), calls };
   };
   return {
-    say: (content, more) => ask(content, more),
+    say: (content, more) => ask(session === undefined ? said : [], content, more),
     bring: (results, text, more) => {
       const brought = Object.entries(results).map(([id, content]) => ({
         ...{ type: "tool_result", tool_use_id: id, content },
       }));
-      return ask([...brought, ...(text === undefined ? [] : [{ type: "text", text }])], more);
+      return ask(said, [...brought, ...(text === undefined ? [] : [{ type: "text", text }])], more);
     },
   };
 }

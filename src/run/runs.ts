@@ -52,7 +52,7 @@ export type StartInput = {
   readonly mode?: MessageMode;
   /**
    * With `queue`, for callers that can't answer a question: behind a run that waits for a person nothing is queued; that run
-   * is given instead, from its open questions on.
+   * is given instead, from its open questions on. Behind one that waits for its client's tools the message is refused.
    */
   readonly showQuestions?: boolean;
   readonly idempotency?: Idempotency;

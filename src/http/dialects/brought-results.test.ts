@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AgentServing, serveAgents } from "../../../test/serve-agents.ts";
-import { toolConversations } from "../../../test/tool-conversations.ts";
+import { keptConversations, toolConversations } from "../../../test/tool-conversations.ts";
 import type { ScriptAnswer } from "../../models/demo/scripted.ts";
 import type { ModelRequest } from "../../protocol/agents/models.ts";
 
@@ -49,3 +49,29 @@ for (const [name, begin] of Object.entries(toolConversations))
     );
     assert.equal(server.model.requests.length, before + 1);
   });
+
+for (const [name, begin] of Object.entries(keptConversations))
+  test(`${name}: a text without the results that are waited for is refused, and names them`, async () => {
+    isAway = false;
+    const talk = await begin(server.url);
+    const { calls, error, headers } = await talk.say("look");
+    assert.equal(calls.length, 2, error);
+    const run = headers.get("x-colloquy-run")!;
+    const refused = await talk.say("and?");
+    assert.equal(refused.status, 400, refused.text);
+    for (const id of [...calls, run]) assert.match(refused.error, new RegExp(id));
+    const half = await talk.bring({ [calls[0]!]: "blue" }, "and?");
+    assert.equal(half.status, 400, half.text);
+    assert.match(half.error, /result|output/);
+    const answered = await talk.bring({ [calls[0]!]: "blue", [calls[1]!]: "grey" }, "and?");
+    assert.deepEqual([answered.status, answered.text], [200, "tool: blue; tool: grey; user: and?"], answered.error);
+    assert.equal(answered.headers.get("x-colloquy-run"), run);
+  });
+
+test("a text goes on after a run whose results never come is cancelled", async () => {
+  const talk = await keptConversations["a session of Chat Completions"]!(server.url);
+  const { headers } = await talk.say("look");
+  assert.equal((await talk.say("and?")).status, 400);
+  await server.runs.cancel(server.caller, headers.get("x-colloquy-run")!);
+  assert.equal((await talk.say("and?")).status, 200);
+});

@@ -3,6 +3,7 @@ import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { announceRun, insertRun, IdempotencyKeyTaken, liveRootSql, type NewRun } from "./accept.ts";
 import type { RunEnd } from "../log/append.ts";
+import { refuseBehindClient } from "./missing-results.ts";
 import { endItem } from "./end-run.ts";
 import { insertItemsSql, itemsParameter, placeItems, type ItemPosition } from "../log/rows.ts";
 import type { RunStart, StartInput } from "../runs.ts";
@@ -17,7 +18,7 @@ const maxPending = 100;
  * Lets a message wait behind the thread's live run. `free`: that run has ended meanwhile, so the message can start at once.
  * `told`: its id is an item already. The thread is locked by a statement of its own before the look at its runs, so the end
  * of a run can't be missed; nor can its wait, so with `showQuestions` nothing is queued behind a run that waits for a person,
- * and that run is returned instead. Throws IdempotencyKeyTaken.
+ * and that run is returned instead; behind one that waits for its client's tools it is refused. Throws IdempotencyKeyTaken.
  */
 export async function queueBehind(
   runtime: Runtime,
@@ -42,6 +43,7 @@ export async function queueBehind(
     if (!seen!.busy && thread.pending === 0) return "free";
     const asking = showQuestions ? await askingRun(query, threadId) : undefined;
     if (asking) return asking;
+    if (showQuestions) await refuseBehindClient(query, threadId);
     if (thread.pending >= maxPending)
       throw new InvalidInput(`This thread already has ${maxPending} queued messages.`, { code: "too_many_pending" });
     const values: unknown[] = [runId, messageId, threadId, caller.userId, jsonText(beginning)];

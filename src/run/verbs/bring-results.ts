@@ -18,6 +18,7 @@ import {
   type LockedRun,
 } from "../lifecycle/locked-run.ts";
 import { itemColumns, toItem, type ItemRow } from "../log/rows.ts";
+import { missingResults } from "../lifecycle/missing-results.ts";
 import { offerMore } from "./offer-more.ts";
 import { resumeRun } from "./resume-run.ts";
 import { requireOwnRun } from "../views/list-runs.ts";
@@ -76,7 +77,8 @@ async function addResults(
     const run = await lockRun(query, runId);
     if (!run) throw noRun(runId);
     const items = await itemsOfRun(query, runId);
-    const open = new Set(foldOf(items).openCalls.map((call) => call.id));
+    const { openCalls } = foldOf(items);
+    const open = new Set(openCalls.map((call) => call.id));
     // Nobody here knows where the caller's own tools have their texts from.
     const fresh = calls
       .filter((call) => open.has(call.id))
@@ -89,6 +91,12 @@ async function addResults(
       const mayGoOn = hasSameResults(items, calls, byCall) && (await failedByModel(query, run));
       return { run, items: [], seq: firstResult(items, calls), mayGoOn, resumedAt: lastResume(items) };
     }
+    const missing = openCalls.filter((call) => call.body.target === "client" && !byCall.has(call.id));
+    if (message && missing.length > 0)
+      throw missingResults(
+        runId,
+        missing.map(({ id, body }) => ({ id, name: body.name })),
+      );
     const said: NewItem[] = message
       ? [
           {
