@@ -97,10 +97,7 @@ async function main(argv: readonly string[]): Promise<number> {
   switch (command) {
     case "serve":
       if (rest.length > 0) throw new InvalidInput(unknownOfServe(rest[0]!));
-      // Read, and refused, as what the environment sets; workers have it from there too.
-      if (flags.port !== undefined) process.env["COLLOQUY_PORT"] = flags.port;
-      if (flags.host !== undefined) process.env["COLLOQUY_HOST"] = flags.host;
-      return (await import("./cli/workers.ts")).serve(flags.workers);
+      return (await import("./cli/workers.ts")).serve(flags);
     case "run":
       return (await import("./cli/run.ts")).runPrompt({
         message: rest.join(" "),

@@ -1,5 +1,6 @@
 import cluster, { type Worker } from "node:cluster";
 import type { Config } from "../config/schema.ts";
+import { setVariable } from "../config/set-variable.ts";
 import { mostWorkers } from "../config/sections/workers.ts";
 import { InvalidInput } from "../protocol/base/errors.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -10,9 +11,13 @@ const stopWithinMs = 20_000;
 const longLifeMs = 60_000;
 const longestPauseMs = 30_000;
 
+type ServeFlags = { readonly [Name in "workers" | "port" | "host"]?: string | undefined };
+
 /** `colloquy serve`: a server in this process, or several behind one port, which this process only watches over. */
-export async function serve(flag: string | undefined): Promise<number> {
-  const asked = flag === undefined ? undefined : countIn(flag);
+export async function serve(flags: ServeFlags): Promise<number> {
+  setVariable("COLLOQUY_PORT", flags.port);
+  setVariable("COLLOQUY_HOST", flags.host);
+  const asked = flags.workers === undefined ? undefined : countIn(flags.workers);
   if (asked !== undefined && asked > 1 && cluster.isPrimary) return watchOver(asked);
   // The connection to the process that watches over this one keeps it from ending no more than any other.
   process.channel?.unref();
