@@ -1,6 +1,5 @@
 import cluster, { type Worker } from "node:cluster";
 import type { Config } from "../config/schema.ts";
-import { setVariable } from "../config/set-variable.ts";
 import { mostWorkers } from "../config/sections/workers.ts";
 import { InvalidInput } from "../protocol/base/errors.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -15,8 +14,9 @@ type ServeFlags = { readonly [Name in "workers" | "port" | "host"]?: string | un
 
 /** `colloquy serve`: a server in this process, or several behind one port, which this process only watches over. */
 export async function serve(flags: ServeFlags): Promise<number> {
-  setVariable("COLLOQUY_PORT", flags.port);
-  setVariable("COLLOQUY_HOST", flags.host);
+  // Counts as what the environment says, for workers too.
+  if (flags.port !== undefined) process.env["COLLOQUY_PORT"] = flags.port;
+  if (flags.host !== undefined) process.env["COLLOQUY_HOST"] = flags.host;
   const asked = flags.workers === undefined ? undefined : countIn(flags.workers);
   if (asked !== undefined && asked > 1 && cluster.isPrimary) return watchOver(asked);
   // The connection to the process that watches over this one keeps it from ending no more than any other.
