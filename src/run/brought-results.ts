@@ -12,4 +12,6 @@ export type BroughtWith = {
   readonly message?: { readonly content: MessageContent; readonly files?: readonly AttachedFile[] };
   /** Tools of the client's: those that the run does not have are offered from now on. */
   readonly tools?: readonly ToolSchema[];
+  /** Whether to tell the system text that the run began with. */
+  readonly asksSystem?: boolean;
 };

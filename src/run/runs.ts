@@ -115,6 +115,8 @@ export type RunStart = {
   readonly replayed: boolean;
   /** Where in its thread it was last resumed, if it had ended before. */
   readonly resumedAt?: number;
+  /** Of a run that goes on with results: what it began with, and still has. */
+  readonly begunWith?: { readonly options: RunOptions; readonly system?: string };
   /** Writes of the run that this one replaces, which it may repeat. */
   readonly wrote?: readonly RunWrite[];
 };

@@ -1,4 +1,5 @@
 import { Conflict, InvalidInput, messageOf } from "../../protocol/base/errors.ts";
+import type { BroughtWith } from "../../run/brought-results.ts";
 import type { RunStart, StartInput } from "../../run/runs.ts";
 import type { RunEvent } from "../../protocol/threads/events.ts";
 import type { EndpointCall } from "../server/endpoint.ts";
@@ -13,6 +14,7 @@ import { type AnswerWire, openingOf, type WholeAnswer } from "./answer-wire.ts";
 import { createPlainAnswer } from "./plain-answer.ts";
 import { serverStops } from "../stream/run-errors.ts";
 import { createRoomEvents } from "./room-events.ts";
+import { tellUnused, unusedParameters } from "./unused-parameters.ts";
 import { createRunReader, type RunOutcome, type ReaderOptions } from "./run-reader.ts";
 import { type AgentRequest, type KeptPlace, readAgentRequest } from "./agent-request.ts";
 
@@ -41,7 +43,10 @@ export async function startOrContinue(
     reply.header("x-colloquy-left-out", before === undefined ? "tools" : `${String(before)}, tools`);
   }
   const { results, start } = readAgentRequest(asked, place);
-  const continued = await bringResults(call, { results, start, ...(asked.tools && { tools: asked.tools }) }, place);
+  const asksSystem = asked.messages.some(({ role }) => role === "system");
+  const brought = { results, start, asksSystem, ...(asked.tools && { tools: asked.tools }) };
+  const continued = await bringResults(call, brought, place);
+  if (continued?.begunWith) tellUnused(call.reply, unusedParameters(asked, continued.begunWith, call.body));
   if (continued) return continued;
   if (start) {
     const idempotency = idempotencyOf(call.request);
@@ -63,11 +68,11 @@ export async function startOrContinue(
 /** Undefined: there are none, or no run waits for them and the message begins another one. */
 async function bringResults(
   { caller, services }: EndpointCall,
-  { results, start, tools }: AgentRequest & Pick<AnswerRequest, "tools">,
+  { results, start, tools, asksSystem }: AgentRequest & Pick<BroughtWith, "tools" | "asksSystem">,
   place: KeptPlace | undefined,
 ): Promise<RunStart | undefined> {
   if (results.length === 0) return undefined;
-  const more = tools ? { tools } : {};
+  const more: BroughtWith = { ...(tools && { tools }), ...(asksSystem && { asksSystem }) };
   if (!start) return services.runs.bringResults(caller, results, more);
   try {
     return await services.runs.bringResults(caller, results, { ...more, message: start.message });
@@ -170,7 +175,8 @@ function startOf({ model }: ToldRun): AnswerPart {
  * Images are shown to people only: neither to a program nor to another run of this server that made the request.
  */
 function readerOptions(call: EndpointCall, told: ToldRun, { isResumable }: AnswerWire): ReaderOptions {
-  const { started, format, stream, isPatient } = told;
+  const { started, stream, isPatient } = told;
+  const { format } = started.begunWith?.options ?? told;
   const finalOnly = format !== undefined;
   const isShown = !finalOnly && parentRunOf(call.request).within === undefined;
   return {

@@ -75,3 +75,35 @@ test("a text goes on after a run whose results never come is cancelled", async (
   await server.runs.cancel(server.caller, headers.get("x-colloquy-run")!);
   assert.equal((await talk.say("and?")).status, 200);
 });
+
+const named = (headers: Headers) => new Set((headers.get("x-colloquy-left-out") ?? "").split(", ").filter(Boolean));
+
+/** What a request with results says anew, in each protocol's words, and what of it is named. */
+const changes = [
+  [/Responses/, { temperature: 0.1, max_output_tokens: 9, instructions: "Be brief.", metadata: { a: "b" } }],
+  [/Chat Completions/, { temperature: 0.1, max_tokens: 9, tool_choice: "required", stop: "x" }],
+  [/Ollama/, { options: { temperature: 0.1, num_predict: 9 }, think: "low" }],
+  [/thread of Messages/, { temperature: 0.1, max_tokens: 9, stop_sequences: ["x"] }],
+  [/Messages/, { temperature: 0.1, max_tokens: 9, system: "Be brief.", stop_sequences: ["x"] }],
+] as const;
+
+for (const [name, begin] of Object.entries(toolConversations))
+  test(`${name}: what comes with results and is not used is named`, async () => {
+    isAway = false;
+    const more = changes.find(([pattern]) => pattern.test(name))![1];
+    for (const isNew of [true, false]) {
+      const talk = await begin(server.url);
+      const { calls, error } = await talk.say("look", isNew ? {} : more);
+      const results = Object.fromEntries(calls.map((id) => [id, "blue"]));
+      const answered = await talk.bring(results, undefined, more);
+      assert.equal(answered.status, 200, error + answered.error);
+      const unused = Object.keys(more).flatMap((field) =>
+        field === "options" ? ["options.temperature", "options.num_predict"] : [field],
+      );
+      assert.deepEqual(named(answered.headers), new Set(isNew ? unused : []));
+      if (!name.includes("Responses")) continue;
+      const { temperature, instructions, metadata } = answered.body;
+      const had = isNew ? [1, null, {}] : [0.1, "Be brief.", { a: "b" }];
+      assert.deepEqual([temperature, instructions, metadata], had);
+    }
+  });

@@ -56,7 +56,7 @@ type AddedResults = RunStart & {
 async function addResults(
   runtime: Runtime,
   caller: Caller,
-  { results, runId: only, message, tools = [] }: ResultBatch,
+  { results, runId: only, message, tools = [], asksSystem }: ResultBatch,
 ): Promise<AddedResults> {
   const byCall = new Map(results.map((result) => [itemIdOfCall(result.callId) ?? "", result]));
   const found = await runtime.database.query<ItemRow>(
@@ -77,6 +77,7 @@ async function addResults(
     const run = await lockRun(query, runId);
     if (!run) throw noRun(runId);
     const items = await itemsOfRun(query, runId);
+    const system = asksSystem ? await systemBefore(query, items) : undefined;
     const { openCalls } = foldOf(items);
     const open = new Set(openCalls.map((call) => call.id));
     // Nobody here knows where the caller's own tools have their texts from.
@@ -89,7 +90,7 @@ async function addResults(
       });
     if (fresh.length === 0) {
       const mayGoOn = hasSameResults(items, calls, byCall) && (await failedByModel(query, run));
-      return { run, items: [], seq: firstResult(items, calls), mayGoOn, resumedAt: lastResume(items) };
+      return { run, system, items: [], seq: firstResult(items, calls), mayGoOn, resumedAt: lastResume(items) };
     }
     const missing = openCalls.filter((call) => call.body.target === "client" && !byCall.has(call.id));
     if (message && missing.length > 0)
@@ -112,9 +113,9 @@ async function addResults(
     // An end that has not seen the message is refused.
     if (message) await query("update runs set steered = steered + 1 where id = $1", [run.id]);
     if (run.status === "waiting" && !stillWaits([...items, ...appended])) await requeueRun(query, run);
-    return { run, items: appended, seq: appended[0]!.seq, mayGoOn: false };
+    return { run, system, items: appended, seq: appended[0]!.seq, mayGoOn: false };
   });
-  const { run, items, seq, mayGoOn, resumedAt } = done;
+  const { run, system, items, seq, mayGoOn, resumedAt } = done;
   publishItems(runtime, run.threadId, items);
   if (items.length > 0) runtime.queue.wake();
   return {
@@ -124,9 +125,19 @@ async function addResults(
     pending: false,
     replayed: items.length === 0,
     ...(resumedAt !== undefined && { resumedAt }),
+    begunWith: { options: run.definition.options, ...(system !== undefined && { system }) },
     mayGoOn,
     held: run.definition.held,
   };
+}
+
+/** The system text that came with the message which began the run. */
+async function systemBefore(query: Query, [first]: readonly Item[]): Promise<string | undefined> {
+  const [row] = await query<{ content: string | null }>(
+    "select body ->> 'content' as content from items where id = $1 and kind = 'message' and body ->> 'role' = 'system'",
+    [first?.parentId ?? null],
+  );
+  return row?.content ?? undefined;
 }
 
 /** A part of another run ends and goes on with that one. */

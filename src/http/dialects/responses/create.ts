@@ -16,7 +16,7 @@ import { hostedTools } from "./hosted-tools.ts";
 import { findResponse, begunAt, readResponse } from "./kept-response.ts";
 import { withNamedItems } from "./named-items.ts";
 import { createSentFiles } from "./sent-files.ts";
-import { echoOf } from "./response-object.ts";
+import { echoOf, echoOfRun } from "./response-object.ts";
 import { keptHead, passingHead, responseWire } from "./wire.ts";
 
 /** A model that nothing is kept of is asked straight; all else is a durable run, which the response is. */
@@ -39,7 +39,8 @@ export async function createResponse(call: EndpointCall): Promise<string | objec
     return askModel(call, request, responseWire(passingHead(echo), { isKept: false }));
   }
   const started = await begin(call, { asked, input, request, echo, agent });
-  return tellResponse(call, asked, { started, echo, request });
+  const { begunWith } = started;
+  return tellResponse(call, asked, { started, echo: begunWith ? echoOfRun(begunWith.options, echo) : echo, request });
 }
 
 type DecodedRequest = {

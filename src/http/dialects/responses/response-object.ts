@@ -1,5 +1,6 @@
 import type { Usage } from "../../../protocol/agents/models.ts";
-import type { JsonFields } from "../../answers/request-values.ts";
+import type { RunOptions } from "../../../protocol/threads/runs.ts";
+import { isFields, type JsonFields } from "../../answers/request-values.ts";
 
 export type ResponseStatus = "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
 
@@ -54,6 +55,31 @@ export function echoOf(body: JsonFields, tools: readonly JsonFields[], conversat
     ...(tools.length > 0 && { tools }),
     ...(conversation !== undefined && { conversation: { id: conversation } }),
   };
+}
+
+/** Where an answer stands is said by its own request, also if it is one of several of a run. */
+const placing = ["previous_response_id", "conversation", "store", "background"];
+
+/** Tells what a run has that went on with results: what it began with, its request's place, and tools that are new there. */
+export function echoOfRun({ echo: kept = {} }: Pick<RunOptions, "echo">, asked: JsonFields): JsonFields {
+  const { model: _, ...begun } = kept;
+  const tools = [...toolsIn(begun)];
+  const known = new Set(tools.map(placeOf));
+  tools.push(...toolsIn(asked).filter((tool) => !known.has(placeOf(tool))));
+  const isPlace = ([name]: readonly [string, unknown]) => placing.includes(name);
+  return {
+    ...Object.fromEntries(Object.entries(begun).filter((field) => !isPlace(field))),
+    ...Object.fromEntries(Object.entries(asked).filter(isPlace)),
+    ...(tools.length > 0 && { tools }),
+  };
+}
+
+function toolsIn({ tools }: JsonFields): readonly JsonFields[] {
+  return Array.isArray(tools) ? tools.filter(isFields) : [];
+}
+
+function placeOf({ type, name, server_label: label }: JsonFields): string {
+  return JSON.stringify([type, name ?? label]);
 }
 
 export function responseObject({ id, createdAt, echo }: ResponseHead, state: ResponseState): object {
