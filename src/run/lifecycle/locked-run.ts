@@ -48,7 +48,7 @@ export async function lockRun(query: Query, runId: string, userId?: string): Pro
     status: RunStatus;
     epoch: number;
     late: boolean;
-    definition: RunDefinition;
+    definition: RunDefinition | null;
   }>(
     `select id, thread_id, user_id, agent, status, epoch, ${definitionSql("runs")} as definition, coalesce(wait_until < now() and retry_at is null, false) as late from runs
      where (id = $1 or id = (select root_run from runs where id = $1))
@@ -56,6 +56,8 @@ export async function lockRun(query: Query, runId: string, userId?: string): Pro
      order by parent_run is not null for update`,
     [runId, userId ?? null],
   );
+  const missed = rows.filter(({ definition }) => definition === null).map(({ id }) => id);
+  const since = missed.length > 0 ? await definitionsOf(query, missed) : new Map<string, RunDefinition>();
   const locked = rows.map((row) => ({
     id: row.id,
     threadId: row.thread_id,
@@ -64,10 +66,19 @@ export async function lockRun(query: Query, runId: string, userId?: string): Pro
     status: row.status,
     epoch: row.epoch,
     late: row.status === "waiting" && row.late,
-    definition: row.definition,
+    definition: row.definition ?? since.get(row.id)!,
   }));
   const run = locked.find((row) => row.id === runId);
   return run && { ...run, root: locked.find((row) => row.id !== runId) };
+}
+
+/** Whoever held the lock before may have given a run a definition that a statement which waited for the lock does not see. */
+async function definitionsOf(query: Query, runIds: readonly string[]): Promise<ReadonlyMap<string, RunDefinition>> {
+  const rows = await query<{ id: string; definition: RunDefinition }>(
+    `select id, ${definitionSql("runs")} as definition from runs where id = any ($1::uuid[])`,
+    [runIds],
+  );
+  return new Map(rows.map(({ id, definition }) => [id, definition]));
 }
 
 export async function itemsOfRun(query: Query, runId: string): Promise<Item[]> {
