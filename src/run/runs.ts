@@ -47,6 +47,8 @@ export type StartInput = {
   readonly origin?: RunOrigin;
   /** The caller's dialect's system text; kept as a `system` message before the caller's. "": what held before does no more. */
   readonly system?: string;
+  /** Items right before the message, in a thread that is there too: system messages that are a part of the conversation. */
+  readonly before?: readonly NewItem[];
   readonly options?: RunOptions;
   /** Behaviour if the thread has a live run; default: `queue`. */
   readonly mode?: MessageMode;

@@ -34,18 +34,22 @@ export function readAgentRequest(asked: AnswerRequest, place: KeptPlace | undefi
   const last = questions.at(-1);
   if (!last) return { results: ownResults(results) };
 
-  const system = asked.messages.flatMap((message) => (message.role === "system" ? [message.content] : [])).join("\n\n");
+  const latest = asked.messages.filter((message) => message.role === "system" && message.saidAs === undefined);
+  const system = latest.map(({ content }) => content).join("\n\n");
   const shared = { agent: asked.model, options: optionsOf(asked), ...(system !== "" && { system }) };
   if (place !== undefined) {
     const content = joinContents(questions.map((message) => message.content));
     const files = filesOf(questions);
-    const start: StartInput = { ...shared, ...place, message: { content, files }, showQuestions: true };
+    const before = toHistory(asked.messages.filter(({ role }) => role === "system"));
+    const start: StartInput = { ...shared, ...place, before, message: { content, files }, showQuestions: true };
     return { results: ownResults(results), start };
   }
-  const history = toHistory(spoken.slice(0, spoken.lastIndexOf(last)));
+  const at = asked.messages.lastIndexOf(last);
+  const history = toHistory(asked.messages.slice(0, at));
+  const before = toHistory(asked.messages.slice(at).filter(({ role }) => role === "system"));
   const message = { content: contentOf(last.content), files: filesOf([last]) };
   const isOurs = results.every(({ callId }) => itemIdOfCall(callId) !== undefined);
-  return { results: isOurs ? ownResults(results) : [], start: { ...shared, hidden: true, history, message } };
+  return { results: isOurs ? ownResults(results) : [], start: { ...shared, hidden: true, history, before, message } };
 }
 
 type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
@@ -64,9 +68,19 @@ function ownResults(results: readonly ToolMessage[]): ClientResult[] {
   });
 }
 
-function optionsOf({ settings, format, toolChoice, tools, onLimit, toolCalls, echo }: AnswerRequest): RunOptions {
+function optionsOf({
+  settings,
+  instructions,
+  format,
+  toolChoice,
+  tools,
+  onLimit,
+  toolCalls,
+  echo,
+}: AnswerRequest): RunOptions {
   return {
     ...(Object.values(settings).some((value) => value !== undefined) && { settings }),
+    ...(instructions !== undefined && { instructions }),
     ...(format && { format }),
     ...(toolChoice && { toolChoice }),
     ...(tools && { clientTools: tools }),
@@ -104,7 +118,7 @@ export function toHistory(messages: readonly AnswerMessage[], steps = "history")
     } else if (message.role === "user") {
       const body = { role: "user", content: contentOf(message.content), ...filesIn(message) } as const;
       items.push({ id: newId(), kind: "message", body });
-    }
+    } else if (message.saidAs !== undefined) items.push({ id: newId(), kind: "message", body: message });
   }
   return items;
 }

@@ -1,4 +1,4 @@
-import type { AttachedFile } from "../../protocol/threads/items.ts";
+import type { AttachedFile, MessageBody } from "../../protocol/threads/items.ts";
 import type { JsonFields } from "./request-values.ts";
 import type {
   ModelMessage,
@@ -14,13 +14,17 @@ export type UserMessage = Extract<ModelMessage, { role: "user" }> & {
   /** Once they are looked up. */
   readonly files?: readonly AttachedFile[];
 };
-export type AnswerMessage = Exclude<ModelMessage, { role: "user" }> | UserMessage;
+/** With `saidAs` it is a part of the conversation; else the latest alone holds. */
+export type SystemMessage = Extract<ModelMessage, { role: "system" }> & Pick<MessageBody, "saidAs">;
+export type AnswerMessage = Exclude<ModelMessage, { role: "user" | "system" }> | UserMessage | SystemMessage;
 
 /** What a dialect asks of a model or an agent, in our own words. */
 export type AnswerRequest = {
   /** A model's name, or an agent's id. */
   readonly model: string;
   readonly messages: readonly AnswerMessage[];
+  /** For this answer only: no part of the conversation. */
+  readonly instructions?: string;
   readonly stream: boolean;
   /** Those that the client runs itself. */
   readonly tools?: readonly ToolSchema[];

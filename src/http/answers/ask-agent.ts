@@ -34,7 +34,7 @@ export async function startOrContinue(
   call: EndpointCall,
   asked: AnswerRequest,
   place: KeptPlace | undefined,
-  more: Pick<StartInput, "as" | "held" | "system" | "transient"> = {},
+  more: Pick<StartInput, "as" | "held" | "transient"> = {},
 ): Promise<RunStart> {
   const { caller, services, reply } = call;
   if (asked.tools && isRoom(services, asked.model)) {

@@ -22,10 +22,12 @@ export type AttachedFile = {
 /** Of what a forked run did not do itself: the run that it was forked from, where it was done. */
 type ForkedFrom = string;
 
-/** `system`: what a caller's dialect sent as further instructions; it follows the agent's own, never replaces them. */
+/** `system`: what a caller's dialect sent as further instructions; they follow the agent's own, never replace them. */
 export type MessageBody = {
   readonly role: "user" | "assistant" | "system";
   readonly content: MessageContent;
+  /** The role that a `system` message came with, if it is a part of the conversation. Of all others the latest alone holds. */
+  readonly saidAs?: "system" | "developer";
   readonly reasoning?: string;
   /** Where in `reasoning` begins what the model wrote in its strategy's own protocol; `content` is what was read of it. */
   readonly protocolAt?: number;
@@ -163,8 +165,16 @@ export type PlanBody = {
     readonly state: "open" | "running" | "done" | "failed" | "skipped";
   }[];
 };
-/** Stands in prompts for all that was said on its branch up to `upToSeq`; `system`: what then held of a caller's system text. */
-export type SummaryBody = { readonly content: string; readonly upToSeq: number; readonly system?: string };
+/**
+ * Stands in prompts for all that was said on its branch up to `upToSeq`; `system`: what then held of a caller's system text;
+ * `said`: the system messages that are a part of the conversation.
+ */
+export type SummaryBody = {
+  readonly content: string;
+  readonly upToSeq: number;
+  readonly system?: string;
+  readonly said?: readonly string[];
+};
 
 /** What is true from here on; `run-wait`, `run-end` and `run-resume` make a run's course part of the one log. */
 export type StateBody =

@@ -30,6 +30,8 @@ export function runErrorOf({ code, message, detail: { retryAfterSeconds } }: Col
 export type RunOptions = {
   /** Another model than the agent's own. */
   readonly model?: string;
+  /** The caller's for this answer only: they follow the agent's own, and are no part of the conversation. */
+  readonly instructions?: string;
   readonly settings?: ModelSettings;
   readonly format?: ResponseFormat;
   readonly toolChoice?: ToolChoice;

@@ -1,5 +1,5 @@
 import { ModelError } from "../../protocol/base/errors.ts";
-import { textOf, type Item, type ItemOf } from "../../protocol/threads/items.ts";
+import { textOf, type Item, type ItemOf, type SummaryBody } from "../../protocol/threads/items.ts";
 import type { ModelMessage } from "../../protocol/agents/models.ts";
 import { blocksOf, isPersons, tokensOfBlocks, type MessageBlock } from "../log/message-blocks.ts";
 import { estimate, tokensOfMessages } from "../log/estimate-tokens.ts";
@@ -37,7 +37,7 @@ export type PromptBranch = {
 
 export function conversationOf(all: readonly Item[], options: Omit<PromptOptions, "tokens">): PromptBranch {
   const { runId, instructions, then, pastMessages = Infinity, told = blocksOf } = options;
-  const items = all.slice(all.findLastIndex((item) => item.kind === "state" && item.body.type === "chapter") + 1);
+  const items = chapterOf(all);
   const summary = lastSummary(items);
   const shown = items.filter((item) => !isNested(item) && !isErased(item) && (!then || isSaid(item, runId)));
   const blocks = told(shown).filter((block) => !summary || block.at > summary.body.upToSeq);
@@ -45,10 +45,14 @@ export function conversationOf(all: readonly Item[], options: Omit<PromptOptions
   const own = blocks.slice(first === -1 ? blocks.length - 1 : first);
   const past = blocks.slice(0, Math.max(0, blocks.length - own.length));
   return {
-    system: systemText(shown, instructions, summary),
+    system: systemText(items, instructions),
     ...(past.length < pastMessages ? { summary, past } : { summary: undefined, past: lastOf(past, pastMessages) }),
     own,
   };
+}
+
+function chapterOf(items: readonly Item[]): readonly Item[] {
+  return items.slice(items.findLastIndex((item) => item.kind === "state" && item.body.type === "chapter") + 1);
 }
 
 /** A conversation begins with a person. */
@@ -181,14 +185,26 @@ function isSaid(item: Item, runId: string): boolean {
   return item.kind === "message" && (item.runId !== runId || item.step === null);
 }
 
-/** The agent's instructions, then the latest that the caller's dialect sent. */
-function systemText(items: readonly Item[], instructions: string, summary: ItemOf<"summary"> | undefined): string {
-  return [instructions.trim(), callersSystem(items) ?? summary?.body.system ?? ""].filter(Boolean).join("\n\n");
+/** The agent's instructions, then what the caller's dialect sent. */
+function systemText(items: readonly Item[], instructions: string): string {
+  const { said = [], system = "" } = callersSystem(items);
+  return [instructions.trim(), ...said, system].filter(Boolean).join("\n\n");
 }
 
-export function callersSystem(items: readonly Item[]): string | undefined {
-  const last = items.findLast(
-    (item): item is ItemOf<"message"> => item.kind === "message" && item.body.role === "system",
+/** The system messages that are a part of the conversation, and the latest of the others. */
+export function callersSystem(
+  all: readonly Item[],
+  upToSeq = Number.POSITIVE_INFINITY,
+): Pick<SummaryBody, "said" | "system"> {
+  const items = chapterOf(all);
+  const before = lastSummary(items)?.body;
+  const sent = items.filter(
+    (item): item is ItemOf<"message"> =>
+      item.kind === "message" && item.body.role === "system" && !isErased(item) && item.seq <= upToSeq,
   );
-  return last && textOf(last.body.content);
+  const since = sent.filter(({ seq, body }) => body.saidAs !== undefined && seq > (before?.upToSeq ?? 0));
+  const said = [...(before?.said ?? []), ...since.map(({ body }) => textOf(body.content))];
+  const last = sent.findLast(({ body }) => body.saidAs === undefined);
+  const system = last ? textOf(last.body.content) : before?.system;
+  return { ...(said.length > 0 && { said }), ...(system !== undefined && { system }) };
 }

@@ -63,10 +63,11 @@ export function promptOf(work: RunWork, model: Model, options: RequestOptions): 
   const answer = Math.min(wanted, Math.floor(window / 2));
   const room = answer + schemaTokens(offered) + tokensOfMessages(options.after ?? []);
   const format = answerFormat(work, options);
-  const instructions = options.instructions ?? (options.as ?? definition.agent).instructions;
+  const own = options.instructions ?? (options.as ?? definition.agent).instructions;
+  const asked = definition.options.instructions ?? "";
   return {
     runId: work.owner.runId,
-    instructions: format ? `${instructions.trim()}\n\n${formatInstructions(format)}` : instructions,
+    instructions: [own.trim(), asked, format ? formatInstructions(format) : ""].filter(Boolean).join("\n\n"),
     tokens: window - room,
     pastMessages: options.pastMessages ?? definition.strategies?.history.messages,
     again: (name, given) => againBy(work, name, given),

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { anyRunDatabase, until } from "../../../test/run-suite.ts";
+import { newId } from "../../protocol/base/ids.ts";
 import type { TestRuns } from "../../../test/runs.ts";
 import type { ScriptAnswer } from "../../models/demo/scripted.ts";
 import type { Item, ItemOf } from "../../protocol/threads/items.ts";
@@ -136,12 +137,19 @@ anyRunDatabase((suite) => {
     const started = await service.runs.start(service.caller, {
       agent: "assistant",
       system: "Speak like a sailor.",
+      before: [
+        { id: newId(), kind: "message", body: { role: "system", content: "Name the ship.", saidAs: "developer" } },
+      ],
       message: { content: subject("turn 0") },
     });
     await service.events(started);
     await talk(service, 1, 8, started.threadId);
-    assert.ok((await summariesOf(started.threadId)).every(({ body }) => body.system === "Speak like a sailor."));
-    assert.equal(service.model.requests.at(-1)!.messages[0]!.content, "Help.\n\nSpeak like a sailor.");
+    const summaries = await summariesOf(started.threadId);
+    assert.ok(summaries.length > 1);
+    for (const { body } of summaries)
+      assert.deepEqual([body.system, body.said], ["Speak like a sailor.", ["Name the ship."]]);
+    const told = service.model.requests.at(-1)!.messages[0]!.content;
+    assert.equal(told, "Help.\n\nName the ship.\n\nSpeak like a sailor.");
   });
 
   test("no more messages of the past are told than the operator wants", async () => {

@@ -1,7 +1,7 @@
 import { fillPrompt } from "../../agents/prompt-placeholders.ts";
 import { ModelError, messageOf } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
-import type { Item, NewItem } from "../../protocol/threads/items.ts";
+import type { Item, NewItem, SummaryBody } from "../../protocol/threads/items.ts";
 import type { Model, ModelMessage } from "../../protocol/agents/models.ts";
 import { isPersons, tokensOfBlocks, type MessageBlock } from "../log/message-blocks.ts";
 import { summaryFault } from "../prompt/check-summary.ts";
@@ -78,7 +78,7 @@ type SummaryPlan = {
   /** The conversation that is to be replaced, as text. */
   readonly source: string;
   readonly upToSeq: number;
-  readonly system: string | undefined;
+  readonly system: Pick<SummaryBody, "said" | "system">;
   /** Tokens that the summary may take. */
   readonly most: number;
 };
@@ -107,7 +107,7 @@ function planSummary(work: RunWork, { window, answer, prompt }: SummariseOptions
   return {
     source,
     upToSeq,
-    system: callersSystem(branch.filter((item) => item.seq <= upToSeq)) ?? summary?.body.system,
+    system: callersSystem(branch, upToSeq),
     most: Math.floor(Math.min(told * room, estimate(source) * maxOfSource)),
   };
 }
@@ -170,7 +170,7 @@ async function summarise(
         const { source, most, upToSeq, system } = plan;
         const fault = summaryFault(text, { finish: answer.finish, source, maxTokens: most });
         if (fault !== undefined) return [failed(`the model's text can't stand for it, since ${fault}`)];
-        const body = { content: text, upToSeq, ...(system === undefined ? {} : { system }) };
+        const body = { content: text, upToSeq, ...system };
         return [{ id: newId(), kind: "summary", step: key, body }];
       },
     });

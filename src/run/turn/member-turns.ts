@@ -66,9 +66,10 @@ async function callerFor(work: RunWork, messageId: string | undefined): Promise<
 function definitionOf(work: RunWork, caller: Caller, { agent, answers, within }: MemberTurn): RunDefinition {
   const { runtime, taken } = work;
   const path = [...pathOf(taken.definition, basisIn(work).input), delegationKey(agent.id, answers)];
+  const { instructions } = taken.definition.options;
   const definition = defineRun(runtime, caller, {
     agent,
-    options: {},
+    options: instructions === undefined ? {} : { instructions },
     within: { ...taken.definition, path },
   });
   const allowed = new Set(runtime.tools.select(within.tools, caller).map(({ name }) => name));

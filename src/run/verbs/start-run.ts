@@ -93,7 +93,7 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, 
     }),
     items: [
       ...(existing ? [] : (input.history ?? [])).map((item) => ({ ...item, run: null })),
-      ...system.map((item) => ({ ...item, run: null })),
+      ...[...(input.before ?? []), ...system].map((item) => ({ ...item, run: null })),
       { ...message, run: runId },
     ],
     ...(input.secrets ? { secrets: sealed(runtime.secret, runId, input.secrets) } : {}),

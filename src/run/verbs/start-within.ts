@@ -58,6 +58,7 @@ export async function startNestedRun(
     input.agent,
     input.history,
     input.system,
+    input.before,
     content,
     input.options,
     ...files.map(({ id }) => id),
@@ -81,6 +82,7 @@ export async function startNestedRun(
     ...filesIn(input.message),
     history: [
       ...(input.history ?? []),
+      ...(input.before ?? []),
       ...system.map((body) => ({ id: newId(), kind: "message" as const, author: caller.name, body })),
     ],
   });

@@ -34,11 +34,7 @@ export async function readAddedItems(call: EndpointCall, list: unknown): Promise
         `the output for ${[...results].join(", ").slice(0, 100)} comes without its call: add both at once`,
       );
     const resolved = await files.resolve(call, { messages });
-    const system = messages.flatMap((message) => (message.role === "system" ? [message.content] : [])).join("\n\n");
-    return [
-      ...(system === "" ? [] : [{ id: newId(), kind: "message", body: { role: "system", content: system } } as const]),
-      ...toHistory(resolved.messages, `added:${newId()}`),
-    ];
+    return toHistory(resolved.messages, `added:${newId()}`);
   } catch (error) {
     throw error instanceof InvalidInput && error.detail.param?.startsWith("input")
       ? new InvalidInput(error.message.replace(/^input/, "items"), {

@@ -9,25 +9,18 @@ import { questionOfApproval, threadOfConversation } from "./ids.ts";
 import { clientCallsIn, findResponse, type KeptResponse, readResponse } from "./kept-response.ts";
 import type { ResponseRequest } from "./decode.ts";
 
-/** Where an answer goes on, and the text of instructions that ended with the answer before. */
-export type Continuation = {
-  readonly place: KeptPlace | undefined;
-  /** "": those of the response before hold no more. */
-  readonly system?: "";
-};
-
-/** Throws NotFound for what is not the caller's, InvalidInput for calls of the response before that have no result. */
+/** Where an answer goes on. Throws NotFound for what is not the caller's, InvalidInput for calls of the response before that have no result. */
 export async function continuationOf(
   call: EndpointCall,
-  { previous, conversation, instructions, store }: ResponseRequest,
+  { previous, conversation, store }: ResponseRequest,
   input: DecodedInput,
-): Promise<Continuation> {
+): Promise<KeptPlace | undefined> {
   if (conversation !== undefined) {
     const threadId = threadOfConversation(conversation, "conversation");
     await call.services.threads.getThread(call.caller, threadId);
-    return { place: { sessionKey: threadId } };
+    return { sessionKey: threadId };
   }
-  if (previous === undefined) return { place: undefined };
+  if (previous === undefined) return undefined;
   const kept = await findResponse(call, previous, "previous_response_id");
   const { run } = kept;
   if (store && isTransient(kept))
@@ -38,10 +31,9 @@ export async function continuationOf(
       },
     );
   const { threadId } = run;
-  const system = instructions === undefined && kept.echo["instructions"] !== undefined ? { system: "" as const } : {};
   if (run.status === "waiting" && run.waitReason === "client") await checkResultsOf(call, kept, input);
   // One that still works is followed by what waits for its turn.
-  return { place: isEnded(run.status) ? { threadId, follows: run.id } : { sessionKey: threadId }, ...system };
+  return isEnded(run.status) ? { threadId, follows: run.id } : { sessionKey: threadId };
 }
 
 /** It began a thread that goes with it. */

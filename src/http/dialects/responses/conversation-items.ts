@@ -73,7 +73,8 @@ export function itemsOf(items: readonly Item[]): readonly ListedItem[] {
 }
 
 function messageItems({ id, body }: ItemOf<"message">): ListedItem[] {
-  const { role, content } = body;
+  const { content } = body;
+  const role = body.saidAs ?? body.role;
   if (textOf(content) === "" && role !== "user") return [];
   const parts = role === "assistant" ? [textPart(textOf(content))] : inputParts(content);
   const files = (body.files ?? []).map((file) => ({ type: "input_file", file_id: file.id, filename: file.name }));

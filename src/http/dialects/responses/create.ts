@@ -36,11 +36,20 @@ export async function createResponse(call: EndpointCall): Promise<string | objec
   const isKept = asked.store || asked.background || asked.previous !== undefined || asked.conversation !== undefined;
   if (isModel && !isKept) {
     checkResults(input);
-    return askModel(call, request, responseWire(passingHead(echo), { isKept: false }));
+    return askModel(call, toldStraight(request), responseWire(passingHead(echo), { isKept: false }));
   }
   const started = await begin(call, { asked, input, request, echo, agent });
   const { begunWith } = started;
   return tellResponse(call, asked, { started, echo: begunWith ? echoOfRun(begunWith.options, echo) : echo, request });
+}
+
+/** As a model is told it that is asked straight. */
+function toldStraight({ instructions, ...request }: AnswerRequest): AnswerRequest {
+  const messages = request.messages.map((message) =>
+    message.role === "system" ? { role: message.role, content: message.content } : message,
+  );
+  const before = instructions === undefined ? [] : [{ role: "system" as const, content: instructions }];
+  return { ...request, messages: [...before, ...messages] };
 }
 
 type DecodedRequest = {
@@ -72,12 +81,11 @@ async function begin(
 ): Promise<RunStart> {
   if (input.approvals.length > 0) return answerApprovals(call, input.approvals);
   checkResults(input);
-  const { place, system } = await continuationOf(call, asked, input);
-  const more: Pick<StartInput, "as" | "held" | "system" | "transient"> = {
+  const place = await continuationOf(call, asked, input);
+  const more: Pick<StartInput, "as" | "held" | "transient"> = {
     ...(agent ? {} : { as: bareAgent(asked.model) }),
     ...(asked.background && { held: false }),
     ...(!asked.store && { transient: true }),
-    ...(system !== undefined && { system }),
   };
   const kept = { ...request, echo: { ...echo, model: asked.model } };
   return startOrContinue(call, kept, place, more).catch((error: unknown) => {

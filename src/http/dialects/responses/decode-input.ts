@@ -141,7 +141,7 @@ function messageOf(item: JsonFields, at: string, keep: (file: SentFile) => strin
       return { role: "assistant", content: plainText(item["content"], at) };
     case "system":
     case "developer":
-      return { role: "system", content: plainText(item["content"], at) };
+      return { role: "system", content: plainText(item["content"], at), saidAs: item["role"] };
     default:
       refuse(at + ".role", "must be one of user, assistant, system, developer");
   }

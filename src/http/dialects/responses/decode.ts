@@ -109,7 +109,8 @@ export function answerRequest(
 ): AnswerRequest {
   return {
     model,
-    messages: instructions === undefined ? messages : [{ role: "system", content: instructions }, ...messages],
+    messages,
+    ...(instructions !== undefined && { instructions }),
     stream,
     settings,
     ...(tools && { tools }),
