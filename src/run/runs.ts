@@ -117,6 +117,8 @@ export type RunStart = {
   readonly replayed: boolean;
   /** Where in its thread it was last resumed, if it had ended before. */
   readonly resumedAt?: number;
+  /** Ids of calls that had another result before, which counts. */
+  readonly differing?: readonly string[];
   /** Of a run that goes on with results: what it began with, and still has. */
   readonly begunWith?: { readonly options: RunOptions; readonly system?: string };
   /** Writes of the run that this one replaces, which it may repeat. */

@@ -47,7 +47,10 @@ export async function startOrContinue(
   const brought = { results, start, asksSystem, ...(asked.tools && { tools: asked.tools }) };
   const continued = await bringResults(call, brought, place);
   if (continued?.begunWith) tellUnused(call.reply, unusedParameters(asked, continued.begunWith, call.body));
-  if (continued) return continued;
+  if (continued) {
+    tellUnused(call.reply, continued.differing ?? []);
+    return continued;
+  }
   if (start) {
     const idempotency = idempotencyOf(call.request);
     const request = idempotency ? undefined : askedRequest(call.request, caller.userId);

@@ -27,11 +27,13 @@ export function unusedParameters(asked: AnswerRequest, { options, system }: Begu
     const name = key as keyof ModelSettings;
     return differs(asked.settings[name], options.settings?.[name] ?? usual[name]) ? [named(body, names)] : [];
   });
-  const said = asked.messages.flatMap((message) => (message.role === "system" ? [message.content] : [])).join("\n\n");
+  const latest = asked.messages.filter((message) => message.role === "system" && message.saidAs === undefined);
+  const said = latest.map(({ content }) => content).join("\n\n");
   const { clientTools = [], limits, format, toolChoice = "auto", echo } = options;
   const tools = asked.tools?.filter(({ name }) => clientTools.some((tool) => tool.name === name));
   const others: readonly (readonly [boolean, readonly string[]])[] = [
-    [said !== "" && said !== system, ["instructions", "system"]],
+    [differs(asked.instructions, options.instructions), ["instructions"]],
+    [said !== "" && said !== system, ["system"]],
     [differs(asked.format, format), ["response_format", "output_config", "output_format", "text", "format"]],
     [differs(asked.toolChoice, toolChoice), ["tool_choice"]],
     [tools?.some((tool) => clientTools.every((known) => differs(tool, known))) === true, ["tools"]],

@@ -76,6 +76,22 @@ test("a text goes on after a run whose results never come is cancelled", async (
   assert.equal((await talk.say("and?")).status, 200);
 });
 
+for (const [name, begin] of Object.entries(toolConversations))
+  test(`${name}: of two results for a call the first one counts, and the other is named`, async () => {
+    isAway = false;
+    const talk = await begin(server.url);
+    const { calls } = await talk.say("look");
+    const results = Object.fromEntries(calls.map((id) => [id, "blue"]));
+    isAway = true;
+    assert.equal((await talk.bring(results)).status, 502);
+    isAway = false;
+    const other = await talk.bring({ ...results, [calls[1]!]: "grey" });
+    assert.equal(other.status, 502);
+    assert.deepEqual(named(other.headers), new Set([calls[1]]));
+    const same = await talk.bring(results);
+    assert.deepEqual([same.status, same.text, named(same.headers)], [200, "tool: blue; tool: blue", new Set()]);
+  });
+
 const named = (headers: Headers) => new Set((headers.get("x-colloquy-left-out") ?? "").split(", ").filter(Boolean));
 
 /** What a request with results says anew, in each protocol's words, and what of it is named. */

@@ -3,7 +3,7 @@ import type { Caller } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import { isEnded } from "../../protocol/threads/runs.ts";
-import { itemIdOfCall, type Item, type NewItem } from "../../protocol/threads/items.ts";
+import { callIdOf, itemIdOfCall, type Item, type NewItem } from "../../protocol/threads/items.ts";
 import { filesIn } from "../log/attached-files.ts";
 import { resultItem, type CallItem } from "../log/call-items.ts";
 import { stillWaits } from "../log/questions.ts";
@@ -80,6 +80,7 @@ async function addResults(
     const system = asksSystem ? await systemBefore(query, items) : undefined;
     const { openCalls } = foldOf(items);
     const open = new Set(openCalls.map((call) => call.id));
+    const differing = calls.filter((call) => !open.has(call.id) && !hasResult(items, call, byCall.get(call.id)!));
     // Nobody here knows where the caller's own tools have their texts from.
     const fresh = calls
       .filter((call) => open.has(call.id))
@@ -89,8 +90,16 @@ async function addResults(
         code: "run_not_live",
       });
     if (fresh.length === 0) {
-      const mayGoOn = hasSameResults(items, calls, byCall) && (await failedByModel(query, run));
-      return { run, system, items: [], seq: firstResult(items, calls), mayGoOn, resumedAt: lastResume(items) };
+      const mayGoOn = differing.length === 0 && (await failedByModel(query, run));
+      return {
+        run,
+        system,
+        differing,
+        items: [],
+        seq: firstResult(items, calls),
+        mayGoOn,
+        resumedAt: lastResume(items),
+      };
     }
     const missing = openCalls.filter((call) => call.body.target === "client" && !byCall.has(call.id));
     if (message && missing.length > 0)
@@ -113,9 +122,9 @@ async function addResults(
     // An end that has not seen the message is refused.
     if (message) await query("update runs set steered = steered + 1 where id = $1", [run.id]);
     if (run.status === "waiting" && !stillWaits([...items, ...appended])) await requeueRun(query, run);
-    return { run, system, items: appended, seq: appended[0]!.seq, mayGoOn: false };
+    return { run, system, differing, items: appended, seq: appended[0]!.seq, mayGoOn: false };
   });
-  const { run, system, items, seq, mayGoOn, resumedAt } = done;
+  const { run, system, differing, items, seq, mayGoOn, resumedAt } = done;
   publishItems(runtime, run.threadId, items);
   if (items.length > 0) runtime.queue.wake();
   return {
@@ -125,6 +134,7 @@ async function addResults(
     pending: false,
     replayed: items.length === 0,
     ...(resumedAt !== undefined && { resumedAt }),
+    ...(differing.length > 0 && { differing: differing.map(({ id }) => callIdOf(id)) }),
     begunWith: { options: run.definition.options, ...(system !== undefined && { system }) },
     mayGoOn,
     held: run.definition.held,
@@ -147,22 +157,15 @@ async function failedByModel(query: Query, { id, status, root }: LockedRun): Pro
   return row?.code?.startsWith("model_") === true;
 }
 
-function hasSameResults(
-  items: readonly Item[],
-  calls: readonly CallItem[],
-  brought: ReadonlyMap<string, BroughtResult>,
-): boolean {
-  return calls.every((call) => {
-    const { content, isError = false } = brought.get(call.id)!;
-    return items.some(
-      ({ kind, step, index, body }) =>
-        kind === "result" &&
-        step === call.step &&
-        index === call.index &&
-        body.content === content &&
-        (body.isError ?? false) === isError,
-    );
-  });
+function hasResult(items: readonly Item[], call: CallItem, { content, isError = false }: BroughtResult): boolean {
+  return items.some(
+    ({ kind, step, index, body }) =>
+      kind === "result" &&
+      step === call.step &&
+      index === call.index &&
+      body.content === content &&
+      (body.isError ?? false) === isError,
+  );
 }
 
 function lastResume(items: readonly Item[]): number | undefined {
