@@ -334,10 +334,7 @@ export type Threads = KeptConversations & {
   threadOfFiles(caller: Caller, threadId: string): Promise<string>;
   /** Somebody has put files into the thread's workspace: what others wrote may be in them. Throws NotFound as `getThread`. */
   noteFiles(caller: Caller, threadId: string): Promise<void>;
-  /**
-   * The person has read what came into the thread from outside, so nothing is asked because of it any more. Throws Conflict while a
-   * run works in it, and for a room.
-   */
+  /** The person has read what came from outside: nothing is asked because of it. Throws Conflict for a room, and while a run works. */
   readOutside(caller: Caller, threadId: string): Promise<void>;
   renameThread(caller: Caller, threadId: string, title: string): Promise<ThreadRecord>;
   /** An archived thread is in no list that does not ask for it. */
