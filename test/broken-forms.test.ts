@@ -14,7 +14,14 @@ let server: Colloquy;
 let data: string;
 const problems: string[] = [];
 /** By the route of the table: a place that is there, and what a form of it must begin with. */
-const places = new Map<string, { readonly path: string; readonly field: string; readonly before?: string }>();
+type FormPlace = {
+  readonly path: string;
+  readonly field: string;
+  readonly before?: string;
+  /** Its file is passed on from memory, and never lies on the disk. */
+  readonly isPassedOn?: true;
+};
+const places = new Map<string, FormPlace>();
 
 before(async () => {
   data = await freshDataDirectory();
@@ -39,6 +46,12 @@ before(async () => {
     await create("/api/rag/collections", { name: "papers", embeddingModel: "none" }),
   ];
   const field = "file";
+  places.set("/v1/audio/transcriptions", {
+    path: "/v1/audio/transcriptions",
+    field,
+    before: fieldPart("model", "demo"),
+    isPassedOn: true,
+  });
   places.set("/api/uploads", { path: "/api/uploads", field });
   places.set("/v1/files", { path: "/v1/files", field });
   places.set("/api/files", { path: "/api/files", field });
@@ -121,7 +134,11 @@ test("broken forms: each is 400 in words, on each route, and leaves nothing behi
     const before = files();
     for (const [fault, [body, how]] of Object.entries(faults)) {
       const answer = await (await send(path, body, how)).answer;
-      assert.match(answer, /^HTTP\/1.1 400 .*"message":"(The form|The part|original must)/s, `${path}: ${fault}`);
+      assert.match(
+        answer,
+        /^HTTP\/1.1 400 .*"message":"(The form|The part|original must|model|file)/s,
+        `${path}: ${fault}`,
+      );
       assert.deepEqual(files(), before, `${path}: ${fault}`);
     }
   }
@@ -132,7 +149,8 @@ test(
   "broken forms: a client that closes in the middle leaves no file and no error",
   { timeout: 60_000 },
   async (context) => {
-    for (const { path, field, before: first = "" } of places.values()) {
+    for (const { path, field, before: first = "", isPassedOn } of places.values()) {
+      if (isPassedOn) continue;
       const before = files();
       const body = first + filePart(field, "some words\n".repeat(100_000));
       const connection = await send(path, body, { length: body.length + 1000 });
