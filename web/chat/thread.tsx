@@ -73,8 +73,10 @@ export function ThreadView(props: ThreadViewProps) {
 type JumpProps = Pick<FollowedEnd, "isAtEnd" | "toEnd"> & { readonly newest: string };
 
 function JumpToLatest({ isAtEnd, toEnd, newest }: JumpProps) {
-  const text = useHasNewBelow(isAtEnd, newest) ? words.newBelow : words.jumpToLatest;
-  if (isAtEnd) return null;
+  const { hasNewer } = useConversation();
+  const isLatest = isAtEnd && !hasNewer;
+  const text = useHasNewBelow(isLatest, newest) ? words.newBelow : words.jumpToLatest;
+  if (isLatest) return null;
   return (
     <button
       type="button"
