@@ -5,7 +5,8 @@ import type { Services } from "../server/services.ts";
 import type { AnswerRequest } from "./answer-request.ts";
 import type { AnswerWire } from "./answer-wire.ts";
 import { askAgent } from "./ask-agent.ts";
-import { askModel, tellLeftOut } from "./ask-model.ts";
+import { askModel } from "./ask-model.ts";
+import { tellLeftOut } from "./left-out.ts";
 import { resolveFiles } from "./attach.ts";
 
 /** Answers in a dialect's wire: a model is asked directly, an agent by a durable run. Throws NotFound if there is neither. */
@@ -18,7 +19,7 @@ export async function answer(
   const { models, agents } = call.services;
   if (asked.stream) call.streams.admit(call.reply, call.caller.userId);
   if (models.has(asked.model)) return askModel(call, asked, wireOf());
-  if (asked.extra && agents.has(asked.model)) tellLeftOut(call.reply, asked.extra);
+  if (asked.extra && agents.has(asked.model)) tellLeftOut(call.reply, Object.keys(asked.extra));
   if (agents.has(asked.model)) return askAgent(call, asked, wireOf);
   throw unknownModel(asked.model, call.services);
 }

@@ -14,7 +14,8 @@ import { type AnswerWire, openingOf, type WholeAnswer } from "./answer-wire.ts";
 import { createPlainAnswer } from "./plain-answer.ts";
 import { serverStops } from "../stream/run-errors.ts";
 import { createRoomEvents } from "./room-events.ts";
-import { tellUnused, unusedParameters } from "./unused-parameters.ts";
+import { tellLeftOut } from "./left-out.ts";
+import { unusedParameters } from "./unused-parameters.ts";
 import { createRunReader, type RunOutcome, type ReaderOptions } from "./run-reader.ts";
 import { type AgentRequest, type KeptPlace, readAgentRequest } from "./agent-request.ts";
 
@@ -39,16 +40,15 @@ export async function startOrContinue(
   const { caller, services, reply } = call;
   if (asked.tools && isRoom(services, asked.model)) {
     // Several members may speak at once, and each with a conversation of its own: none is the one that the client runs tools for.
-    const before = reply.getHeader("x-colloquy-left-out");
-    reply.header("x-colloquy-left-out", before === undefined ? "tools" : `${String(before)}, tools`);
+    tellLeftOut(reply, ["tools"]);
   }
   const { results, start } = readAgentRequest(asked, place);
   const asksSystem = asked.messages.some(({ role }) => role === "system");
   const brought = { results, start, asksSystem, ...(asked.tools && { tools: asked.tools }) };
   const continued = await bringResults(call, brought, place);
-  if (continued?.begunWith) tellUnused(call.reply, unusedParameters(asked, continued.begunWith, call.body));
+  if (continued?.begunWith) tellLeftOut(call.reply, unusedParameters(asked, continued.begunWith, call.body));
   if (continued) {
-    tellUnused(call.reply, continued.differing ?? []);
+    tellLeftOut(call.reply, continued.differing ?? []);
     return continued;
   }
   if (start) {

@@ -1,3 +1,4 @@
+import { tellLeftOut } from "./left-out.ts";
 import type { FastifyReply } from "fastify";
 import { messageOf } from "../../protocol/base/errors.ts";
 import type { ModelPart, ModelRequest } from "../../protocol/agents/models.ts";
@@ -26,7 +27,7 @@ export async function askModel(
     if (!reply.raw.writableFinished) abort.abort();
   });
   const { messages, tools, toolChoice, format, settings, extra } = asked;
-  if (extra && model.provider !== "openai") tellLeftOut(reply, extra);
+  if (extra && model.provider !== "openai") tellLeftOut(reply, Object.keys(extra));
   const request: ModelRequest = {
     messages: await modelMessages(call, messages),
     tools,
@@ -54,12 +55,6 @@ export async function askModel(
   }
   reply.type("application/json; charset=utf-8");
   return JSON.stringify(whole.body());
-}
-
-/** Names what nobody who answers will read. */
-export function tellLeftOut(reply: FastifyReply, extra: object): void {
-  const names = Object.keys(extra).filter((name) => /^[\w.-]{1,64}$/.test(name));
-  reply.header("x-colloquy-left-out", names.slice(0, 20).join(", "));
 }
 
 /** Passes the answer through and counts it against what was reserved for it, however it ends. */

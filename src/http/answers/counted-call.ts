@@ -10,7 +10,7 @@ export type CountedModel = { readonly asked: string; readonly model: string; rea
 export type UsedTokens = { input: number; output: number };
 
 /**
- * Asks a model once: in the call log as any other, and held to what the account may spend. `expected`: the tokens that it may
+ * Asks a model once: it stands in the call log, and is held to what the account may spend. `expected`: the tokens that it may
  * come to. Throws `budget_reached`. What fails on its way counts as far as it came.
  */
 export async function countedCall<Answer>(

@@ -14,7 +14,7 @@ export type PassedCall = PassedRequest & {
 };
 
 /**
- * Passes a request on to the server of a model that speaks OpenAI's protocol: logged and held to budgets as any other, and ended
+ * Passes a request on to the server of a model that speaks OpenAI's protocol: in the call log, held to budgets, and ended
  * when the caller goes. Throws InvalidInput `not_offered` for models of other providers, and for agents.
  */
 export async function passRequest(

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import type { FastifyReply } from "fastify";
 import type { ModelSettings } from "../../protocol/agents/models.ts";
 import type { RunStart } from "../../run/runs.ts";
 import type { AnswerRequest } from "./answer-request.ts";
@@ -64,11 +63,4 @@ function named(body: unknown, names: readonly string[]): string {
   if (place !== undefined) return place;
   const inner = isFields(options) ? names.find((name) => options[name] != null) : undefined;
   return inner === undefined ? names.at(-1)! : `options.${inner}`;
-}
-
-/** Names what is not used, besides what was named before. */
-export function tellUnused(reply: FastifyReply, names: readonly string[]): void {
-  if (names.length === 0) return;
-  const before = reply.getHeader("x-colloquy-left-out");
-  reply.header("x-colloquy-left-out", [...(before === undefined ? [] : [String(before)]), ...names].join(", "));
 }

@@ -1,3 +1,4 @@
+import { tellLeftOut } from "../../answers/left-out.ts";
 import { z } from "zod";
 import { answer } from "../../answers/answer.ts";
 import { bodyFields } from "../../answers/request-values.ts";
@@ -26,7 +27,7 @@ export const createMessage = endpoint({
   },
   handle(call) {
     const asked = decodeMessagesRequest(call.body);
-    if (asked.leftOut.length > 0) call.reply.header("x-colloquy-left-out", asked.leftOut.join(", "));
+    tellLeftOut(call.reply, asked.leftOut);
     if (asked.thread) return answerInThread(call, asked, asked.thread);
     return answer(call, asked, (started) => messageWire(started ? messageIdOf(started) : newMessageId()));
   },

@@ -1,3 +1,4 @@
+import { tellLeftOut } from "../../answers/left-out.ts";
 import { InvalidInput } from "../../../protocol/base/errors.ts";
 import { newId } from "../../../protocol/base/ids.ts";
 import type { NewItem } from "../../../protocol/threads/items.ts";
@@ -22,8 +23,10 @@ export async function readAddedItems(call: EndpointCall, list: unknown): Promise
     isFields(item) ? item : refuse(`items[${index}]`, "must be an object"),
   );
   const types = new Set(items.map(({ type }) => String(type ?? "message").slice(0, 64)));
-  const leftOut = [...types].filter((type) => !kept.test(type) && type !== "mcp_approval_response");
-  if (leftOut.length > 0) call.reply.header("x-colloquy-left-out", leftOut.join(", ").replaceAll(/[^\w., -]/g, ""));
+  tellLeftOut(
+    call.reply,
+    [...types].filter((type) => !kept.test(type) && type !== "mcp_approval_response"),
+  );
   const files = createSentFiles();
   try {
     const { messages, approvals, results } = decodeInput(await withNamedItems(call, items), files.keep);

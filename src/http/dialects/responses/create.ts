@@ -1,3 +1,4 @@
+import { tellLeftOut } from "../../answers/left-out.ts";
 import type { AgentDefinition } from "../../../protocol/agents/agents.ts";
 import { InvalidInput, messageOf } from "../../../protocol/base/errors.ts";
 import type { RunStart, StartInput } from "../../../run/runs.ts";
@@ -63,8 +64,7 @@ function readRequest(
   { asked, input, tools, agent }: DecodedRequest & { readonly tools: DecodedTools },
 ): AnswerRequest {
   const { leftOut, toolChoice } = hostedTools(call, agent, tools);
-  const unheard = [...asked.leftOut, ...leftOut];
-  if (unheard.length > 0) call.reply.header("x-colloquy-left-out", unheard.join(", "));
+  tellLeftOut(call.reply, [...asked.leftOut, ...leftOut]);
   const read = answerRequest(asked, input, tools);
   return toolChoice === undefined ? read : { ...read, toolChoice };
 }
