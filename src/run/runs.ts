@@ -26,18 +26,16 @@ export type StartInput = {
   readonly title?: string;
   /** A name of the caller's own for the thread (`session_id`): the same name finds the same thread, else makes it. */
   readonly sessionKey?: string;
-  /** Items before the message, for a new thread only: messages, and calls paired with results. */
+  /** For a new thread only: messages, and calls paired with results, before the message, and what followed it elsewhere. */
   readonly history?: readonly NewItem[];
+  readonly done?: readonly NewItem[];
   /** The caller's message. `id`: a UUIDv7 made by the client; the same id sent again answers the first. */
   readonly message: {
     readonly id?: string;
     readonly content: MessageContent;
     readonly files?: readonly AttachedFile[];
   };
-  /**
-   * A user's message of the thread that this one stands in place of: the conversation goes on from before it, and what came
-   * after it stays in the log, beside the branch that counts.
-   */
+  /** A user's message that this one stands in place of: what came after it stays in the log, beside the branch that counts. */
   readonly instead?: string;
   /** A run of the thread: the conversation goes on from its end, beside what came after it. */
   readonly follows?: string;

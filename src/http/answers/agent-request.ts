@@ -31,7 +31,9 @@ export function readAgentRequest(asked: AnswerRequest, place: KeptPlace | undefi
   const tail = spoken.slice(spoken.findLastIndex((message) => message.role === "assistant") + 1);
   const results = tail.filter((message) => message.role === "tool");
   const questions = tail.filter((message) => message.role === "user");
-  const last = questions.at(-1);
+  const isForeign = place === undefined && results.some(({ callId }) => itemIdOfCall(callId) === undefined);
+  // Of a client's own conversation that ends with results, the message that they were brought for is asked.
+  const last = questions.at(-1) ?? (isForeign ? spoken.findLast((message) => message.role === "user") : undefined);
   if (!last) return { results: ownResults(results) };
 
   const latest = asked.messages.filter((message) => message.role === "system" && message.saidAs === undefined);
@@ -46,10 +48,15 @@ export function readAgentRequest(asked: AnswerRequest, place: KeptPlace | undefi
   }
   const at = asked.messages.lastIndexOf(last);
   const history = toHistory(asked.messages.slice(0, at));
-  const before = toHistory(asked.messages.slice(at).filter(({ role }) => role === "system"));
+  const rest = asked.messages.slice(at + 1);
+  const before = toHistory(rest.filter(({ role }) => role === "system"));
   const message = { content: contentOf(last.content), files: filesOf([last]) };
-  const isOurs = results.every(({ callId }) => itemIdOfCall(callId) !== undefined);
-  return { results: isOurs ? ownResults(results) : [], start: { ...shared, hidden: true, history, before, message } };
+  const done = toHistory(
+    rest.filter(({ role }) => role !== "system"),
+    "done",
+  );
+  const start = { ...shared, hidden: true, history, before, message, ...(done.length > 0 && { done }) };
+  return { results: isForeign ? [] : ownResults(results), start };
 }
 
 type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
@@ -57,15 +64,17 @@ type UserContent = Extract<ModelMessage, { role: "user" }>["content"];
 
 function ownResults(results: readonly ToolMessage[]): ClientResult[] {
   return results.map(({ callId, content, isError }) => {
-    if (itemIdOfCall(callId) === undefined)
-      throw new InvalidInput(
-        `The call ${callId} was not made by this server's agents, so no run waits for its result. End with a user's message.`,
-        {
-          param: "messages",
-        },
-      );
+    if (itemIdOfCall(callId) === undefined) throw foreignCall(callId);
     return { callId, content, ...(isError && { isError }) };
   });
+}
+
+/** A result whose call nobody here made, where the answer can't go on from it. */
+export function foreignCall(callId: string): InvalidInput {
+  return new InvalidInput(
+    `The call ${callId} was not made by this server's agents, so no run waits for its result. End with a user's message.`,
+    { param: "messages" },
+  );
 }
 
 function optionsOf({

@@ -17,7 +17,7 @@ import { createRoomEvents } from "./room-events.ts";
 import { tellLeftOut } from "./left-out.ts";
 import { unusedParameters } from "./unused-parameters.ts";
 import { createRunReader, type RunOutcome, type ReaderOptions } from "./run-reader.ts";
-import { type AgentRequest, type KeptPlace, readAgentRequest } from "./agent-request.ts";
+import { type AgentRequest, foreignCall, type KeptPlace, readAgentRequest } from "./agent-request.ts";
 
 /** Answers with a durable run of an agent. A closed connection ends the stream, never the run. */
 export async function askAgent(
@@ -43,6 +43,7 @@ export async function startOrContinue(
     tellLeftOut(reply, ["tools"]);
   }
   const { results, start } = readAgentRequest(asked, place);
+  if (start?.done && !readsCalls(services, asked.model)) throw foreignCall(lastCallIn(asked));
   const asksSystem = asked.messages.some(({ role }) => role === "system");
   const brought = { results, start, asksSystem, ...(asked.tools && { tools: asked.tools }) };
   const continued = await bringResults(call, brought, place);
@@ -66,6 +67,15 @@ export async function startOrContinue(
   throw new InvalidInput("The last message must be the user's, or results of the agent's tool calls.", {
     param: "messages",
   });
+}
+
+/** Whether whoever answers is told the calls before its own steps; other strategies tell only what was said. */
+function readsCalls({ agents }: Services, model: string): boolean {
+  return !agents.has(model) || ["tools", "chat"].includes(agents.get(model).strategy);
+}
+
+function lastCallIn({ messages }: AnswerRequest): string {
+  return messages.findLast((message) => message.role === "tool")?.callId ?? "";
 }
 
 /** Undefined: there are none, or no run waits for them and the message begins another one. */

@@ -76,7 +76,7 @@ export class IdempotencyKeyTaken extends Error {}
 
 export function announceRun(runtime: Runtime, beginning: NewRun, place: ItemPosition): RunStart {
   runtime.feeds.publish(beginning.threadId, placeItems(beginning.items, place));
-  const history = beginning.items.filter((item) => item.run === null).length;
+  const history = beginning.items.findIndex((item) => item.run !== null);
   return {
     runId: beginning.runId,
     threadId: beginning.threadId,

@@ -31,13 +31,15 @@ export type NewChildRun = {
   readonly files?: readonly AttachedFile[];
   /** Earlier messages that the child is given. */
   readonly history?: readonly NewItem[];
+  /** What followed its message elsewhere. */
+  readonly done?: readonly NewItem[];
 };
 
 /** Makes the child, or finds it. Undefined: the parent is not ours any more. */
 export async function ensureChild(
   query: Query,
   parent: RunOwner,
-  { call, title, definition, caller, content, files = [], history = [] }: NewChildRun,
+  { call, title, definition, caller, content, files = [], history = [], done = [] }: NewChildRun,
 ): Promise<ChildRunState | undefined> {
   const runId = newId();
   const items = [
@@ -49,6 +51,7 @@ export async function ensureChild(
       body: { role: "user" as const, content, to: definition.agent.id, ...filesIn({ files, content }) },
       run: runId,
     },
+    ...done.map((item) => ({ ...item, run: null })),
   ];
   const { hash, text } = named(definition);
   const threadId = newId();

@@ -59,6 +59,7 @@ export async function startNestedRun(
     input.history,
     input.system,
     input.before,
+    input.done,
     content,
     input.options,
     ...files.map(({ id }) => id),
@@ -80,6 +81,7 @@ export async function startNestedRun(
     caller,
     content: input.message.content,
     ...filesIn(input.message),
+    ...(input.done && { done: input.done }),
     history: [
       ...(input.history ?? []),
       ...(input.before ?? []),

@@ -174,13 +174,19 @@ test("an agent without tools of its own is offered the client's, and only those"
   assert.equal(message?.tool_calls?.[0]?.function.name, "beep");
 });
 
-test("results that no run waits for are refused clearly", async () => {
+test("results of calls that the client's own history made are answered, or refused clearly", async () => {
   const call = { id: "call_foreign", type: "function", function: { name: "beep", arguments: "{}" } };
   const tail = [
     { role: "assistant", tool_calls: [call] },
     { role: "tool", tool_call_id: call.id, content: "x" },
   ];
-  const foreign = await ask({ messages: [says("beep"), ...tail] });
+  const answered = await ask({ messages: [says("beep"), ...tail], tools: [beep] });
+  assert.equal(answered.response.status, 200);
+  assert.deepEqual(
+    server.model.requests.at(-1)!.messages.map(({ role }) => role),
+    ["system", "user", "assistant", "tool"],
+  );
+  const foreign = await ask({ messages: [says("beep"), ...tail], session_id: "kept here" });
   assert.equal(foreign.response.status, 400);
   assert.match(foreign.completion.error!.message, /call_foreign was not made by this server/);
 

@@ -33,7 +33,10 @@ export async function inputItems({ services, caller }: CallerCall, kept: KeptRes
       item.kind === "result" ? [resultItem(item, callIdOf(calls.get(placeOf(item)) ?? item.id))] : [],
     );
   }
-  const begun = after.find((item) => item.runId === run.id && item.kind === "message" && item.step === null);
+  let last = after.findIndex((item) => item.runId === run.id && item.kind === "message" && item.step === null);
+  // Calls of a client's own history, with their results, may stand behind the message.
+  while (after[last + 1]?.runId === null && after[last + 1]!.parentId === after[last]?.id) last++;
+  const begun = after[last];
   const branch = await services.threads.listBranch(caller, run.threadId, {
     ...(begun && { leaf: begun.id }),
     most,
