@@ -73,6 +73,7 @@ export const floors = {
       "traced-run",
       "brought-results",
       "kept-conversations",
+      "conversation-settings",
       "runs",
       "services",
       "log",

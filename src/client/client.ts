@@ -9,7 +9,7 @@ import type {
   SteeredRun,
 } from "../protocol/threads/run-shapes.ts";
 import type { ListedRunView } from "../protocol/threads/run-trace.ts";
-import type { ThreadView } from "../protocol/threads/threads.ts";
+import type { DetailedThread, ThreadSettings, ThreadView } from "../protocol/threads/threads.ts";
 import type { Finding } from "../protocol/people/overview.ts";
 import { newId } from "../protocol/base/ids.ts";
 import type { MessageContent, Item } from "../protocol/threads/items.ts";
@@ -64,12 +64,12 @@ export type Client = {
   ): Promise<readonly ThreadView[]>;
   changeThread(
     id: string,
-    change: { readonly title?: string; readonly archived?: boolean },
+    change: { readonly title?: string; readonly archived?: boolean; readonly settings?: ThreadSettings },
     signal?: AbortSignal,
-  ): Promise<ThreadView>;
+  ): Promise<DetailedThread>;
   /** Shows the branch that ends in this item. */
   chooseBranch(threadId: string, leaf: string, signal?: AbortSignal): Promise<ThreadView>;
-  thread(id: string, signal?: AbortSignal): Promise<ThreadView>;
+  thread(id: string, signal?: AbortSignal): Promise<DetailedThread>;
   deleteThread(id: string, signal?: AbortSignal): Promise<void>;
   /** Lists items; fewer than `limit` if they exceed about 4 MB. */
   items(threadId: string, page?: ItemPageQuery, signal?: AbortSignal): Promise<readonly Item[]>;

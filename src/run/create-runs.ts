@@ -45,6 +45,7 @@ import { createSchedules } from "./background/schedules.ts";
 import { beginSweeping } from "./background/sweep.ts";
 import { createSessions } from "./threads/sessions.ts";
 import { searchThreads } from "./threads/search-threads.ts";
+import { createThreadSettings } from "./threads/thread-settings.ts";
 import { createThreads } from "./threads/threads.ts";
 import type { Caller } from "../protocol/base/callers.ts";
 import { summariesOfRuns, readRunDetails } from "./views/run-details.ts";
@@ -147,6 +148,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     ...createBranches(runtime),
     ...createKeptConversations(runtime, mirror),
     ...createSessions(database.query),
+    ...createThreadSettings(runtime),
     async pending(caller, threadId) {
       const { id } = await mine.getThread(caller, threadId);
       return listPending(database, caller, id);

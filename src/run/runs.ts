@@ -1,3 +1,4 @@
+import type { ConversationSettings } from "./conversation-settings.ts";
 import type { KeptConversations } from "./kept-conversations.ts";
 import type { BroughtResult, BroughtWith } from "./brought-results.ts";
 import type { ArgumentPattern } from "../protocol/agents/approval.ts";
@@ -287,8 +288,10 @@ export type Approvals = {
   questions(caller: Caller, runId?: string): Promise<readonly ItemOf<"question">[]>;
 };
 
+type ThreadParts = KeptConversations & ConversationSettings;
+
 /** Threads, their items and branches. Each verb throws NotFound for what is not the caller's. */
-export type Threads = KeptConversations & {
+export type Threads = ThreadParts & {
   /** The messages that wait for their turn in a thread, the next one first. Throws NotFound as `getThread`. */
   pending(caller: Caller, threadId: string): Promise<readonly PendingMessage[]>;
   /** A room's agents are told nothing of before from here on. Its caller must have been checked. */

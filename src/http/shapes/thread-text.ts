@@ -17,7 +17,7 @@ export function threadMarkdown(title: string, items: readonly Item[]): string {
 
 function messageText(item: ItemOf<"message">): string[] {
   if (isErased(item)) return ["*(erased)*"];
-  const { role, content, partial } = item.body;
+  const { role, content, partial, edited } = item.body;
   if (role === "system") return [];
   const images = typeof content === "string" ? 0 : content.filter(({ type }) => type === "image").length;
   const text = [
@@ -27,7 +27,7 @@ function messageText(item: ItemOf<"message">): string[] {
     .filter(Boolean)
     .join("\n\n");
   if (text === "") return [];
-  return [`## ${item.author ?? role}`, partial ? `${text} …` : text];
+  return [`## ${item.author ?? role}${edited ? ` (edited by ${edited.by})` : ""}`, partial ? `${text} …` : text];
 }
 
 function callText(item: ItemOf<"call">, result: ItemOf<"result"> | undefined): string[] {

@@ -61,6 +61,8 @@ export type MessageBody = {
   readonly untrusted?: true;
   /** Whose text it is, where that is known. */
   readonly from?: readonly string[];
+  /** An answer in a person's words: who wrote them, when (ISO 8601), and the item that the model wrote, beside which it stands. */
+  readonly edited?: { readonly by: string; readonly at: string; readonly of: string };
   /** The message of which this is a copy, asked anew: its answer stands beside the earlier ones. */
   readonly again?: string;
   readonly kept?: ForkedFrom;

@@ -61,6 +61,8 @@ export type RunDefinition = {
   /** By name, those that it may find by `search_tools`; from then on they are offered. */
   readonly deferred?: readonly string[];
   readonly model?: { readonly provider: string; readonly name: string };
+  /** Names of tools that are off in its conversation, for those too whom it hands work to. */
+  readonly toolsOff?: readonly string[];
   /** Whom it may hand work to. */
   readonly team?: readonly TeamMember[];
   /** The texts that its strategy works with, by name. */

@@ -57,7 +57,12 @@ export type StepOptions = {
   readonly withoutSummary?: boolean;
 };
 
-export type SayOptions = { readonly final?: boolean; readonly as?: AgentDefinition };
+/** `model`: which one wrote the text, elsewhere. */
+export type SayOptions = {
+  readonly final?: boolean;
+  readonly as?: AgentDefinition;
+  readonly model?: string | undefined;
+};
 
 /** An item that a strategy records besides messages: a plan, a state or a notice. */
 export type Note =

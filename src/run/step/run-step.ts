@@ -105,7 +105,12 @@ function countableCalls(work: RunWork, step: string, said: readonly NewItem[]): 
 }
 
 /** A message without a model, unless as the answer it must be brought into a format. */
-export async function say(work: RunWork, key: string, text: string, { final, as }: SayOptions = {}): Promise<void> {
+export async function say(
+  work: RunWork,
+  key: string,
+  text: string,
+  { final, as, model }: SayOptions = {},
+): Promise<void> {
   if (stepIn(work, key)) return;
   work.signal.throwIfAborted();
   const { definition, epoch } = work.taken;
@@ -120,7 +125,7 @@ export async function say(work: RunWork, key: string, text: string, { final, as 
       step: isAnswer ? key : draftOf(key),
       attempt: attemptOf(epoch),
       author: agent.id,
-      body: { role: "assistant", content: isAnswer ? formatted.text : text },
+      body: { role: "assistant", content: isAnswer ? formatted.text : text, ...(model === undefined ? {} : { model }) },
     };
     await (final && isAnswer ? commitLast(work, [message], {}) : commit(work, [message]));
   }

@@ -1,6 +1,5 @@
-import type { AgentDefinition } from "../../protocol/agents/agents.ts";
-import { lastHandover } from "../turn/team.ts";
-import type { Turn } from "../contract/turn.ts";
+import { type Handover, lastHandover } from "../turn/team.ts";
+import type { SayOptions, Turn } from "../contract/turn.ts";
 
 /** The part of a turn that this strategy uses. */
 export type ToolsTurn = Pick<Turn, "fold" | "step" | "call" | "say"> & { readonly run: Pick<Turn["run"], "team"> };
@@ -13,12 +12,13 @@ export async function tools(turn: ToolsTurn): Promise<void> {
     const handover = lastHandover(items);
     if (openCalls.length > 0) await turn.call(openCalls);
     else if (answer) return;
-    else if (handover) await turn.say(key, handover.content, { final: true, ...memberOf(turn, handover.agent) });
+    else if (handover) await turn.say(key, handover.content, { final: true, ...writerOf(turn, handover) });
     else await turn.step(key, { final: true });
   }
 }
 
-function memberOf({ run }: ToolsTurn, id: string): { readonly as?: AgentDefinition } {
+/** Whose words an answer is that was handed over: the agent's, by its model. */
+function writerOf({ run }: ToolsTurn, { agent: id, model }: Handover): Pick<SayOptions, "as" | "model"> {
   const member = run.team.find(({ agent }) => agent.id === id);
-  return member ? { as: member.agent } : {};
+  return member ? { as: member.agent, model } : { model };
 }

@@ -62,7 +62,7 @@ anyRunDatabase((suite) => {
     assert.equal(again.thread.lastSeq, first.thread.lastSeq);
     await assert.rejects(edit("thank you", " \n"), { status: 400 });
     await assert.rejects(edit(newId(), "x"), { status: 404 });
-    await assert.rejects(edit("Noon.", "x"), { status: 404 });
+    await assert.rejects(edit("See.", "x"), { status: 409, code: "message_has_calls" });
     const stranger = { ...service.caller, userId: newId() };
     const other = { threadId, message: { content: "x" }, instead: first.messageId };
     await assert.rejects(service.threads.editMessage(stranger, other), { status: 404 });

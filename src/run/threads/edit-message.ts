@@ -5,6 +5,8 @@ import { type MessageContent, type ItemOf, type MessageBody, textOf } from "../.
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { endOfBranch, lockIdle, mustBeNoRoom } from "./branches.ts";
+import { isErased } from "../log/fold.ts";
+import { editedAnswer } from "./edited-answer.ts";
 import { copiesOf, maxCopied, stubsOf } from "./fork.ts";
 import {
   insertItemsSql,
@@ -20,8 +22,8 @@ import type { EditResult, Threads } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 /**
- * Other words for a message, without asking anybody anew: a branch beside it with the new words and copies of what came after.
- * Nothing is overwritten, and nothing that was done is done again.
+ * Other words for a message of the person's, or for an agent's answer, without asking anybody anew: a branch beside it with the
+ * new words and copies of what came after. Nothing is overwritten, and nothing that was done is done again.
  */
 export async function editMessage(
   runtime: Runtime,
@@ -34,9 +36,8 @@ export async function editMessage(
     await mustBeNoRoom(query, threadId);
     const first = await messageOf(query, caller, { threadId, id: instead });
     if (await isDone(query, caller, { threadId, id, first })) return thread;
+    const body = await editedBody(query, caller, { original: first, content });
     const later = await laterItems(query, thread, first.id);
-    const { again: _again, ...rest } = first.body;
-    const body: MessageBody = { ...rest, content };
     const copies = copiesOf(later, { firstSeq: thread.next_seq + 1, parent: id, steps: `edit:${thread.next_seq}` });
     const leaf = copies.at(-1)?.id ?? id;
     const [changed] = await query<ThreadRow>(
@@ -68,6 +69,15 @@ export async function editMessage(
   return { messageId: id, thread: toThread(edited) };
 }
 
+async function editedBody(
+  query: Query,
+  caller: Caller,
+  edit: { readonly original: ItemOf<"message">; readonly content: MessageContent },
+): Promise<MessageBody> {
+  const { again: _again, ...rest } = edit.original.body;
+  return rest.role === "assistant" ? editedAnswer(query, caller, edit) : { ...rest, content: edit.content };
+}
+
 /** The message came before: it stands beside the other, or in its place, with an id that nobody else gave. */
 async function isDone(
   query: Query,
@@ -96,7 +106,7 @@ async function messageOf(
       ])
     : [];
   const item = row && toItem(row);
-  if (item?.kind !== "message" || item.body.role !== "user" || "erased" in item.body)
+  if (item?.kind !== "message" || isErased(item) || item.body.role === "system")
     throw new NotFound(`The thread has no message ${id} of yours.`, { param: "instead" });
   return item;
 }

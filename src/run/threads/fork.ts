@@ -57,8 +57,8 @@ export async function forkThread(
       throw new Conflict(`The branch has more than ${maxCopied} items.`, { code: "too_long" });
     const copies = copiesOf(branch, { firstSeq: 1, parent: null, steps: "fork" });
     const [made] = await query<ThreadRow>(
-      `insert into threads (id, user_id, title, agent, next_seq, leaf, outside, key_id)
-       values ($1, $2, $3, $4, $5, $6, array(${sources}), $8) returning ${threadColumns}`,
+      `insert into threads (id, user_id, title, agent, next_seq, leaf, outside, key_id, settings)
+       values ($1, $2, $3, $4, $5, $6, array(${sources}), $8, (select settings from threads where id = $7)) returning ${threadColumns}`,
       [
         newId(),
         caller.userId,

@@ -39,8 +39,10 @@ export async function awaitTools(work: RunWork): Promise<TakenRun | undefined> {
 
 /** Returns the definition with the tools that exist now. */
 function withTools({ runtime, taken }: RunWork, before: RunDefinition): RunDefinition {
-  const { agent, options, limits, path } = before;
-  const now = defineRun(runtime, taken.caller, { agent, options, ...(path ? { within: { limits, path } } : {}) });
+  const { agent, options, limits, path, toolsOff } = before;
+  const narrowed = toolsOff ? { toolsOff } : {};
+  const within = path ? { within: { limits, path, ...narrowed } } : narrowed;
+  const now = defineRun(runtime, taken.caller, { agent, options, ...within });
   const { deferred: _, ...rest } = before;
   return {
     ...rest,

@@ -13,8 +13,9 @@ export type RunRequest = {
   /** For a delegated run: its root's limits, which override its own. */
   readonly within?: { readonly limits: Limits; readonly path: readonly DelegationKey[] } & Pick<
     RunDefinition,
-    "onOutage" | "held" | "unattended"
+    "onOutage" | "held" | "unattended" | "toolsOff"
   >;
+  readonly toolsOff?: readonly string[] | undefined;
   readonly held?: boolean | undefined;
   readonly unattended?: boolean | undefined;
 };
@@ -30,8 +31,12 @@ export function defineRun(runtime: Runtime, caller: Caller, request: RunRequest)
   };
   const strategy = runtime.strategies[agent.strategy];
   const clientNames = new Set(options.clientTools?.map((tool) => tool.name));
-  const team = teamOf(runtime, agent, caller);
-  const tools = runtime.tools.select(agent.tools, caller).filter((tool) => !clientNames.has(tool.name));
+  const { toolsOff = [] } = within ?? request;
+  const off = new Set(toolsOff);
+  const team = off.has(delegateName) ? [] : teamOf(runtime, agent, caller, off);
+  const tools = runtime.tools
+    .select(agent.tools, caller)
+    .filter((tool) => !clientNames.has(tool.name) && !off.has(tool.name));
   const offered =
     team.length > 0 && !strategy?.handsOver
       ? [...tools.filter((tool) => tool.name !== delegateName), delegateTool(team)]
@@ -50,6 +55,7 @@ export function defineRun(runtime: Runtime, caller: Caller, request: RunRequest)
     tools: toolSchemas(split.offered),
     ...(split.deferred.length > 0 ? { deferred: split.deferred.map(({ name }) => name) } : {}),
     ...modelOf(runtime, agent.model),
+    ...(off.size > 0 ? { toolsOff } : {}),
     ...(team.length > 0 ? { team } : {}),
     ...(strategy?.prompts
       ? { prompts: Object.fromEntries(strategy.prompts.map((name) => [name, runtime.prompts.get(name)])) }

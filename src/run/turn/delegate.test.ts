@@ -58,7 +58,10 @@ anyRunDatabase(({ database, start }) => {
     assert.equal(others.length, 0);
     assert.deepEqual({ ...child, id: "", thread_id: "" }, { id: "", thread_id: "", agent: "worker", status: "done" });
     const result = events.find((event) => event.type === "call-end")!;
-    assert.deepEqual(result.item.body.data, { run: child!.id, thread: child!.thread_id, status: "done" });
+    assert.deepEqual(result.item.body.data, {
+      ...{ run: child!.id, thread: child!.thread_id },
+      ...{ status: "done", model: "script" },
+    });
     // The child knows the task and nothing else.
     assert.deepEqual(
       service.model.requests[1]!.messages.map(({ role, content }) => [role, content]),
@@ -357,6 +360,7 @@ anyRunDatabase(({ database, start }) => {
     assert.equal(text, "clerk here");
     const answer = events.findLast((event) => event.type === "message")!;
     assert.equal(answer.item.author, "clerk");
+    assert.equal(answer.item.kind === "message" && answer.item.body.model, "script", "the model that wrote it");
     assert.deepEqual(
       service.model.requests.at(-1)!.messages.map(({ content }) => content),
       ["clerk", "hi", "hello", "a clerk, please\n\nGo on."],

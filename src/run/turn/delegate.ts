@@ -84,10 +84,12 @@ async function bringToEnd(work: RunWork, first: ChildRunState, call: string): Pr
 async function outcomeOf(query: Query, child: ChildRunState): Promise<ToolResult> {
   const items = await itemsOfRun(query, child.id);
   const files = mergedFiles(items.flatMap((item) => (item.kind === "result" ? filesOf(item.body.data) : [])));
+  const model = foldOf(items).answer?.body.model;
   const data = {
     run: child.id,
     thread: child.threadId,
     status: child.status,
+    ...(model === undefined ? {} : { model }),
     ...(files.length > 0 ? { files: files.slice(0, maxFiles) } : {}),
   };
   const mark = items.some(isUntrusted) ? { untrusted: true as const, from: boundFrom(items.flatMap(sourcesIn)) } : {};

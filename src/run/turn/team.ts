@@ -12,16 +12,19 @@ import { callKey } from "../log/fold.ts";
 /** Takes the place of another tool of this name, for agents that have a team. */
 export const delegateName = "delegate";
 
-/** The agents that one may hand work to, with the tools that each may use for this caller. */
+/** The agents that one may hand work to, with the tools that each may use for this caller; those in `off` none may. */
 export function teamOf(
   { agents, tools }: { agents: AgentRegistry; tools: ToolRegistry },
   agent: AgentDefinition,
   caller: Caller,
+  off: ReadonlySet<string> = new Set(),
 ): TeamMember[] {
+  const namesOf = (member: AgentDefinition) =>
+    tools.select(member.tools, caller).flatMap(({ name }) => (off.has(name) ? [] : name));
   return permittedAgents(agents, caller)
     .list()
     .filter(({ id }) => id !== agent.id && agent.agents.some((glob) => matchesGlob(glob, id)))
-    .map((member) => ({ agent: member, tools: tools.select(member.tools, caller).map(({ name }) => name) }));
+    .map((member) => ({ agent: member, tools: namesOf(member) }));
 }
 
 /** `final`: the other's answer is the answer, so it is given the conversation too. */
@@ -45,8 +48,11 @@ export function delegateTool(team: readonly TeamMember[]): Tool {
   });
 }
 
+/** An agent's answer that goes to the user as it is. */
+export type Handover = { readonly agent: string; readonly content: string; readonly model?: string | undefined };
+
 /** The answer of an agent that the conversation was handed over to, if that was the last thing that happened. */
-export function lastHandover(items: readonly Item[]): { readonly agent: string; readonly content: string } | undefined {
+export function lastHandover(items: readonly Item[]): Handover | undefined {
   const last = items.findLastIndex((item) => item.kind === "message");
   const since = items.slice(last + 1);
   for (const call of since) {
@@ -57,7 +63,14 @@ export function lastHandover(items: readonly Item[]): { readonly agent: string; 
     // A result says that the arguments were good.
     if (!result || result.body.isError) continue;
     const { agent, final } = JSON.parse(call.body.arguments) as DelegateInput;
-    if (final) return { agent, content: result.body.content };
+    if (final) return { agent, content: result.body.content, model: modelIn(result.body.data) };
   }
   return undefined;
+}
+
+const delegatedSchema = z.looseObject({ model: z.string().optional() });
+
+/** The model that wrote a delegated run's answer; of results from before it was told, undefined. */
+function modelIn(data: unknown): string | undefined {
+  return delegatedSchema.safeParse(data).data?.model;
 }

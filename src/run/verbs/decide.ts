@@ -7,7 +7,7 @@ import type { Item, ItemOf, NewItem } from "../../protocol/threads/items.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { PlannedWrite, Query } from "../../protocol/agents/tools.ts";
 import { checkDecision } from "./check-decision.ts";
-import { checkModel } from "./check-model.ts";
+import { checkModel } from "../turn/check-model.ts";
 import { parseCall } from "../../tools/core/call-tool.ts";
 import type { Grant } from "../turn/approval.ts";
 import type { RunEnd } from "../log/append.ts";

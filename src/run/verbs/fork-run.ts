@@ -11,7 +11,7 @@ import { modelOf } from "../turn/define-run.ts";
 import type { ForkInput, RunStart } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { startOrQueue } from "./admit.ts";
-import { checkModel } from "./check-model.ts";
+import { checkModel } from "../turn/check-model.ts";
 import { definitionSql } from "../log/run-definitions.ts";
 
 type ForkSource = {

@@ -3,10 +3,13 @@ import { type Caller, hiddenError } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { textOf, type NewItem } from "../../protocol/threads/items.ts";
+import type { ThreadSettings } from "../../protocol/threads/threads.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
 import type { NewRun } from "../lifecycle/accept.ts";
 import { startOrQueue } from "./admit.ts";
 import { authorIn } from "../lifecycle/place-in-room.ts";
+import { agentInThread } from "../turn/agent-in-thread.ts";
+import { checkThreadModel } from "../turn/check-model.ts";
 import { defineRun } from "../turn/define-run.ts";
 import { filesIn } from "../log/attached-files.ts";
 import { findRepeated } from "./repeated-run.ts";
@@ -40,29 +43,33 @@ export async function startRun(runtime: Runtime, caller: Caller, input: StartInp
   if (within) return within;
   const after = await placeBefore(runtime, caller, input);
   const find = () => findOpenThread(runtime, caller, input);
-  return inThread(find, (existing) => startOrQueue(runtime, begin(runtime, caller, input, { existing, after }), input));
+  return inThread(find, (thread) => startOrQueue(runtime, begin(runtime, caller, input, { thread, after }), input));
 }
 
 /** Begins in the thread that is found, or in a new one: looks again when others made that of the session meanwhile. */
 export async function inThread(
-  find: () => Promise<string | undefined>,
-  begin: (existing: string | undefined) => Promise<RunStart>,
+  find: () => Promise<OpenThread | undefined>,
+  begin: (thread: OpenThread | undefined) => Promise<RunStart>,
 ): Promise<RunStart> {
   for (let tries = 1; ; tries++) {
-    const existing = await find();
+    const thread = await find();
     try {
-      return await begin(existing);
+      return await begin(thread);
     } catch (error) {
       if (violatedConstraint(error) !== "threads_session" || tries === maxTries) throw error;
     }
   }
 }
 
-type ThreadPlace = { readonly existing: string | undefined; readonly after: string | null | undefined };
+type ThreadPlace = { readonly thread: OpenThread | undefined; readonly after: string | null | undefined };
 
-function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, after }: ThreadPlace): NewRun {
-  const agent = input.as ?? runtime.agents.get(input.agent);
+function begin(runtime: Runtime, caller: Caller, input: StartInput, { thread, after }: ThreadPlace): NewRun {
+  const existing = thread?.id;
   const options = input.options ?? {};
+  const settings = input.room ? {} : (thread?.settings ?? {});
+  if (settings.model !== undefined && options.model === undefined)
+    checkThreadModel(runtime.models, caller, settings.model);
+  const agent = agentInThread(input.as ?? runtime.agents.get(input.agent), settings);
   const runId = newId();
   const system: NewItem[] =
     input.system === undefined
@@ -88,6 +95,7 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, 
     definition: defineRun(runtime, caller, {
       agent,
       options,
+      toolsOff: settings.toolsOff,
       held: input.held === true && input.idempotency === undefined,
       unattended: input.unattended,
     }),
@@ -153,7 +161,9 @@ async function placeBefore(
 }
 
 type ThreadSought = Pick<StartInput, "threadId" | "sessionKey" | "room">;
-type StartThread = { readonly id: string; readonly isRoom: boolean; readonly keyId: string | null };
+type StartThread = OpenThread & { readonly isRoom: boolean; readonly keyId: string | null };
+/** A thread that a run may start in. */
+export type OpenThread = { readonly id: string; readonly settings: ThreadSettings | null };
 
 /** Undefined: there is none yet. Throws NotFound for an id that is not the caller's. */
 export async function findThread(runtime: Runtime, caller: Caller, sought: ThreadSought): Promise<string | undefined> {
@@ -165,16 +175,16 @@ export async function findOpenThread(
   runtime: Runtime,
   caller: Caller,
   sought: ThreadSought & Pick<StartInput, "again">,
-): Promise<string | undefined> {
+): Promise<OpenThread | undefined> {
   const found = await lookUpOwn(runtime, caller, sought);
   if (found?.isRoom && !sought.room && sought.again === undefined)
     throw new Conflict(`The thread is a room; send to it by POST /api/rooms/${found.id}/messages.`, {
       code: "thread_is_room",
     });
-  return found?.id;
+  return found;
 }
 
-const foundColumns = `id, key_id as "keyId", exists (select from rooms where rooms.thread_id = threads.id) as "isRoom"`;
+const foundColumns = `id, settings, key_id as "keyId", exists (select from rooms where rooms.thread_id = threads.id) as "isRoom"`;
 
 /** A caller who is held to what its key began is refused all else, whatever it is called. */
 async function lookUpOwn(runtime: Runtime, caller: Caller, sought: ThreadSought): Promise<StartThread | undefined> {

@@ -35,7 +35,8 @@ export async function callTool(runtime: Runtime, caller: Caller, input: ToolCall
 
   const { sessionKey = null, idempotency = null } = input;
   const find = () => findOpenThread(runtime, caller, input);
-  return inThread(find, (existing) => {
+  return inThread(find, (thread) => {
+    const existing = thread?.id;
     const runId = newId();
     const call: NewRun["items"][number] = {
       id: newId(),

@@ -49,7 +49,7 @@ export const personalRows: readonly Rows[] = [
   },
   byId(
     "threads",
-    "id, title, agent, session_key, hidden, metadata, parent_run, archived_at, created_at, updated_at, expires_at",
+    "id, title, agent, session_key, hidden, metadata, settings, parent_run, archived_at, created_at, updated_at, expires_at",
     "threads where user_id = $1",
   ),
   byId(

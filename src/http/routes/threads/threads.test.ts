@@ -13,7 +13,11 @@ before(async () => {
     ({ messages }) => JSON.stringify(messages.flatMap(({ role, content }) => (role === "user" ? [content] : []))),
     {},
     {
-      models: [{ id: "pair", fallback: ["demo", "script"] }],
+      models: [
+        { id: "pair", fallback: ["demo", "script"] },
+        { id: "away", provider: "openai", model: "m", baseUrl: "http://127.0.0.1:9/v1", apiKey: "k" },
+        { id: "broken", fallback: ["away", "script"] },
+      ],
       agents: [agentSchema.parse({ id: "lost", model: "gone" })],
     },
   );
@@ -51,6 +55,33 @@ test("a thread gets another title", async () => {
   assert.equal((await server.threads.getThread(server.caller, thread.id)).title, "new");
   assert.equal((await rename(newId(), { title: "new" })).status, 404);
   assert.equal((await rename(thread.id, { title: 1 })).status, 400);
+});
+
+test("a thread's settings are read and replaced by its own route", async () => {
+  const { id } = await server.threads.createThread(server.caller, {});
+  const at = `${server.url}/api/threads/${id}`;
+  const send = async (settings: unknown) => {
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(at, { method: "PATCH", headers, body: JSON.stringify({ settings }) });
+    return { status: answer.status, ...((await answer.json()) as { settings?: object; error?: { code: string } }) };
+  };
+  const set = { model: "script", temperature: 0.3, toolsOff: ["now"] };
+  assert.deepEqual((await send(set)).settings, set);
+  assert.deepEqual(((await (await fetch(at)).json()) as { settings: object }).settings, set);
+  assert.deepEqual((await send({})).settings, {});
+  for (const wrong of [
+    null,
+    { temperature: 3 },
+    { temprature: 1 },
+    { maxTokens: 0 },
+    { model: "" },
+    { toolsOff: "now" },
+  ])
+    assert.equal((await send(wrong)).status, 400, JSON.stringify(wrong));
+  assert.equal((await send({ instructions: "x".repeat(20_001) })).status, 400);
+  const unknown = await send({ model: "gone" });
+  assert.deepEqual([unknown.status, unknown.error?.code], [422, "model_not_found"]);
+  assert.deepEqual(((await (await fetch(at)).json()) as { settings: object }).settings, {});
 });
 
 test("items are read around one of them", async () => {
@@ -174,4 +205,27 @@ test("only a user's own message of the thread can be replaced", async () => {
       server.runs.start(caller, { agent: "assistant", threadId: one.threadId, instead, message: { content: "x" } }),
       { status: 404 },
     );
+});
+
+test("an answer asked for again from another model names the one that really wrote it", async () => {
+  const first = await ask({ content: "who are you?" });
+  const of = async (threadId: string) => {
+    const items = await server.threads.listBranch(server.caller, threadId);
+    const answer = items.findLast((item) => item.kind === "message" && item.body.role === "assistant");
+    return answer?.kind === "message" ? answer.body.model : undefined;
+  };
+  assert.equal(await of(first.threadId), "script", "not `default`, the chain that it was asked by");
+  for (const [model, wrote] of [
+    ["broken", "script"],
+    ["demo", "demo"],
+  ] as const) {
+    const answer = await fetch(`${server.url}/api/threads/${first.threadId}/runs`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ agent: "assistant", again: first.asked.id, options: { model } }),
+    });
+    const { id } = (await answer.json()) as { id: string };
+    await (await fetch(`${server.url}/api/runs/${id}/events`)).text();
+    assert.equal(await of(first.threadId), wrote);
+  }
 });

@@ -1,6 +1,9 @@
 import { z } from "zod";
 import {
+  type DetailedThread,
+  detailedThreadSchema,
   threadSchema,
+  threadSettingsSchema,
   type EditedMessage,
   editedSchema,
   type ListedThread,
@@ -9,6 +12,8 @@ import {
   type PendingView,
 } from "../../../protocol/threads/threads.ts";
 import { sentContentSchema } from "../../../protocol/threads/item-schema.ts";
+import type { Caller } from "../../../protocol/base/callers.ts";
+import type { Threads } from "../../../run/runs.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { itemPageQuery, itemPageSchema, readItemPage } from "../../shapes/item-page.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
@@ -79,54 +84,62 @@ export const getThread = endpoint({
   tag: "threads",
   summary: "Get a thread",
   params: idParams,
-  answers: { 200: threadSchema },
-  async handle({ params, caller, services }) {
-    return publicThread(await services.threads.getThread(caller, params.id));
-  },
+  answers: { 200: detailedThreadSchema },
+  handle: ({ params, caller, services }) => detailed(services.threads, caller, params.id),
 });
 
 export const changeThread = endpoint({
   needs: "threads:write",
   tag: "threads",
-  summary: "Rename or archive a thread, or choose the branch that it shows",
+  summary: "Rename or archive a thread, change its settings, or choose the branch that it shows",
   description:
     "`leaf`: any item of a branch; the conversation goes on at the newest one below it. 409 `thread_busy` while a run works " +
-    "in the thread.",
+    "in the thread. `settings` holds for all runs that begin from now on, and replaces what was set; 409 `thread_is_room`: " +
+    "a room has none.",
   params: idParams,
   body: z
     .strictObject({
       title: z.string().max(500).optional(),
       archived: z.boolean().optional(),
       leaf: idSchema.optional(),
+      settings: threadSettingsSchema.optional().describe("In place of all that was set; {}: nothing is"),
       outsideRead: z
         .literal(true)
         .optional()
         .describe("You have read the external content so far: it triggers no more questions"),
     })
     .refine((changes) => Object.keys(changes).length > 0, "must change something"),
-  answers: { 200: threadSchema },
-  async handle({ params: { id }, body: { title, archived, leaf, outsideRead }, caller, services: { threads } }) {
+  answers: { 200: detailedThreadSchema },
+  async handle({ params: { id }, body, caller, services: { threads } }) {
+    const { title, archived, leaf, settings, outsideRead } = body;
+    if (settings !== undefined) await threads.changeSettings(caller, id, settings);
     if (leaf !== undefined) await threads.chooseBranch(caller, id, leaf);
     if (outsideRead) await threads.readOutside(caller, id);
     if (archived !== undefined) await threads.archiveThread(caller, id, archived);
-    return publicThread(
-      await (title === undefined ? threads.getThread(caller, id) : threads.renameThread(caller, id, title)),
-    );
+    if (title !== undefined) await threads.renameThread(caller, id, title);
+    return detailed(threads, caller, id);
   },
 });
+
+async function detailed(threads: Threads, caller: Caller, id: string): Promise<DetailedThread> {
+  const [thread, settings] = await Promise.all([threads.getThread(caller, id), threads.settingsOf(caller, id)]);
+  return { ...publicThread(thread), settings };
+}
 
 export const editMessage = endpoint({
   needs: "threads:write",
   tag: "threads",
-  summary: "Change the words of a message",
+  summary: "Change the words of a message or an answer",
   description:
     "Nobody is asked anew: a branch beside the message begins with the new words and goes on with copies of what came after. " +
-    "Nothing is overwritten. 409 `thread_busy` while a run works in the thread.",
+    "Nothing is overwritten. An answer is marked as `edited` (by whom, when, and the item that the model wrote); models read " +
+    "the new words from then on. 409 `thread_busy` while a run works in the thread, `message_has_calls` for a message that " +
+    "called tools.",
   params: idParams,
   takesLong: true,
   body: z.strictObject({
     message: z.strictObject({ id: idSchema.optional(), content: sentContentSchema }),
-    instead: idSchema.describe("Your message that this one replaces"),
+    instead: idSchema.describe("Your message, or an agent's, that this one replaces"),
   }),
   answers: { 201: editedSchema },
   async handle({ params, body: { message, instead }, caller, reply, services }): Promise<EditedMessage> {

@@ -5,6 +5,7 @@ import { retention } from "./0032-retention.ts";
 import { usageHours } from "./0033-usage-hours.ts";
 import { repeatedRequests } from "./0034-repeated-requests.ts";
 import { threadMetadata } from "./0035-thread-metadata.ts";
+import { threadSettings } from "./0037-thread-settings.ts";
 
 /** Every migration since the baseline, in order; the first is 0030. */
 export const migrations: readonly Migration[] = [
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   usageHours,
   repeatedRequests,
   threadMetadata,
+  threadSettings,
 ];
