@@ -37,18 +37,24 @@ const sections: Readonly<Record<AdminSection, ComponentType>> = {
   settings: Settings,
   doctor: Doctor,
 };
-const all = Object.keys(sections) as AdminSection[];
+const { sectionGroups: groupNames } = adminWords;
+const groups = [
+  { name: groupNames.agents, sections: ["models", "agents", "mcp-servers"] },
+  { name: groupNames.people, sections: ["people", "groups"] },
+  { name: groupNames.governance, sections: ["usage", "budgets", "retention", "audit"] },
+  { name: groupNames.system, sections: ["runs", "settings", "doctor"] },
+] as const satisfies readonly { readonly name: string; readonly sections: readonly AdminSection[] }[];
 
 /** What administrators look at and change. */
 export function AdminPage({ rest }: ViewProps) {
   if (rest !== undefined && !Object.hasOwn(sections, rest)) return <NotFoundPage />;
-  const section = (rest ?? all[0]) as AdminSection;
+  const section = (rest ?? "usage") as AdminSection;
   const Shown = sections[section];
   const me = useMe();
   if (me && me.role !== "admin") return <p className="p-4">{adminWords.adminsOnly}</p>;
   return (
-    <div className="dense-view flex min-h-0 flex-1 flex-col">
-      <SectionMenu name={words.admin} path="/admin" sections={all} names={names} current={section} />
+    <div className="dense-view sectioned">
+      <SectionMenu name={words.admin} path="/admin" first="usage" groups={groups} names={names} current={section} />
       <div className="min-h-0 flex-1 overflow-y-auto p-4">
         <div className="grid max-w-[80rem] grid-cols-[minmax(0,1fr)] gap-5">
           <h1>{names[section]}</h1>

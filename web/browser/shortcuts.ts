@@ -8,7 +8,8 @@ import { isPlain, keysOf, type ShortcutKeys } from "./keys.ts";
  */
 export const defaultKeys = {
   "new-conversation": "Mod+Shift+O",
-  search: "Mod+K",
+  palette: "Mod+K",
+  search: "/",
   "toggle-list": "Mod+B",
   "focus-composer": "Shift+Escape",
   stop: "Escape",

@@ -62,7 +62,9 @@ describe("the colours of the page", { skip: skipBrowser }, () => {
       );
     const paper = async () => `#${(await painted("paper")).map((part) => part.toString(16).padStart(2, "0")).join("")}`;
     assert.equal(await shown(), await paper());
-    await page.getByRole("button", { name: "Switch theme" }).click();
+    await page.getByRole("heading", { level: 1 }).click();
+    await page.keyboard.press("g");
+    await page.keyboard.press("d");
     await page.locator("html[data-theme=light]").waitFor();
     assert.equal(await shown(), await paper());
     assert.equal(await paper(), "#fbfaf7");

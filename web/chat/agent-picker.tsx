@@ -1,6 +1,6 @@
 import type { ModelState } from "../../src/protocol/agents/model-states.ts";
 import { time } from "../parts/format.ts";
-import { ListBox, type ListOption } from "../parts/list-box.tsx";
+import { ListBox, type ListOption } from "../parts/menus/list-box.tsx";
 import { State } from "../parts/state.tsx";
 import type { AnswererChoice } from "../conversation/answerer-choice.ts";
 import type { Answerers } from "../conversation/models-store.ts";

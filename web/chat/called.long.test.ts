@@ -68,7 +68,17 @@ describe("what an answer took, and being called when something waits", { skip: s
   });
 
   const log = () => page.getByRole("log");
-  const bell = () => page.getByRole("button", { name: "Notify me when something needs my input" });
+  /** In the account's menu, which tells how it is. */
+  const turnNotifications = async (to: "on" | "off") => {
+    const account = page.getByRole("button", { name: /^Account/ });
+    const entry = page.getByRole("menuitemcheckbox", { name: "Notifications", checked: to !== "on" });
+    await account.click();
+    await entry.click();
+    await account.click();
+    await page.getByRole("menuitemcheckbox", { name: "Notifications", checked: to === "on" }).waitFor();
+    await pictureOf(page, `called notifications ${to}`);
+    await page.keyboard.press("Escape");
+  };
   const told = () => page.evaluate<{ title: string; body: string; tag: string }[]>("told.map(({ shown }) => shown)");
   /** As where another tab is looked at: the page itself is left open. */
   const look = (elsewhere: boolean) =>
@@ -122,7 +132,7 @@ describe("what an answer took, and being called when something waits", { skip: s
   test("a model's health stands where it is chosen", async () => {
     // The page looks now and then, and when one comes back to it; the server keeps for some seconds what it has found.
     const shows = async (text: RegExp) => {
-      await page.getByRole("button", { name: /^Model:/ }).click();
+      await page.getByRole("combobox", { name: /^Model:/ }).click();
       const option = page.getByRole("option", { name: text });
       for (let looks = 0; looks < 60 && !(await option.isVisible()); looks++) {
         await page.evaluate(`dispatchEvent(new Event("focus"))`);
@@ -161,9 +171,7 @@ describe("what an answer took, and being called when something waits", { skip: s
 
   test("who wants it is told by the browser, once, and led there", async () => {
     await page.goto(`${server.url}/tasks`);
-    await bell().and(page.locator("[aria-pressed=false]")).click();
-    await bell().and(page.locator("[aria-pressed=true]")).waitFor();
-    await pictureOf(page, "called bell");
+    await turnNotifications("on");
     await look(true);
     const { thread, run } = await waits("Call Ann");
     await titled("(1)");
@@ -198,16 +206,14 @@ describe("what an answer took, and being called when something waits", { skip: s
     await waits("Looked at");
     await titled("(3)");
     await look(true);
-    await bell().click();
-    await bell().and(page.locator("[aria-pressed=false]")).waitFor();
+    await turnNotifications("off");
     await waits("Switched off");
     await titled("(4)");
     assert.equal((await told()).length, 2);
   });
 
   test("where only a service worker may tell, it does, and leads there", async () => {
-    await bell().click();
-    await bell().and(page.locator("[aria-pressed=true]")).waitFor();
+    await turnNotifications("on");
     await page.evaluate(`globalThis.Notification = class extends Notification {
       constructor() { throw new TypeError("Illegal constructor"); }
     };

@@ -186,7 +186,7 @@ describe("the page", { skip: skipBrowser }, () => {
   });
 
   test("another model, conversations named, found and removed", async () => {
-    await page.getByRole("button", { name: /^Model/ }).click();
+    await page.getByRole("combobox", { name: /^Model/ }).click();
     await page.getByRole("option", { name: /^other/ }).click();
     await say("and you?");
     await log().getByText("the other model").waitFor();

@@ -13,7 +13,7 @@ import {
 } from "lucide-react";
 import { useRef, useState } from "react";
 import type { ThreadView } from "../../src/protocol/threads/threads.ts";
-import { Menu } from "../parts/menu.tsx";
+import { Menu } from "../parts/menus/menu.tsx";
 import { confirmAction } from "../parts/confirm.tsx";
 import { navigateUnlessLeft, goTo, pathNow } from "../page/path.ts";
 import { base, client } from "../page/server.ts";

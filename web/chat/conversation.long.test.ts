@@ -233,12 +233,12 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     await page.goto(`${server.url}/?agent=poet`);
     await page.getByText("Demo model", { exact: true }).waitFor();
     await findsNothing("demo");
-    await page.getByRole("button", { name: "Agent: @poet" }).click();
+    await page.getByRole("combobox", { name: "Agent: @poet" }).click();
     const list = page.getByRole("listbox", { name: "Agent" });
     await list.getByRole("option", { name: /Writes verse.*uses demo/ }).waitFor();
     await findsNothing("agents");
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Model: Default model" }).focus();
+    await page.getByRole("combobox", { name: "Model: Default model" }).focus();
     await page.keyboard.press("ArrowDown");
     await page.getByRole("option", { name: /^other/ }).waitFor();
     await findsNothing("models");

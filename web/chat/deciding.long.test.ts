@@ -87,7 +87,7 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
   const begin = async (agent = "assistant") => {
     await page.goto(`${server.url}/?agent=${agent}`);
     await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
-    await page.getByRole("button", { name: `Agent: @${agent}` }).waitFor();
+    await page.getByRole("combobox", { name: `Agent: @${agent}` }).waitFor();
   };
   const settled = () => page.locator("[role=log][aria-busy=false]").waitFor();
   const findsNothing = async (state: string) => {

@@ -66,7 +66,7 @@ describe("the message field on a phone, in German", { skip: skipBrowser }, () =>
     await page.getByRole("button", { name: "Senden" }).waitFor();
     await page.locator(".picker-button").nth(1).waitFor();
     await looksCalm("at rest");
-    await page.getByRole("button", { name: /^Modell:/ }).click();
+    await page.getByRole("combobox", { name: /^Modell:/ }).click();
     await page.getByRole("option", { name: /^demo/ }).click();
     await page.locator(".demo-badge").waitFor();
     await looksCalm("with the demo model");
@@ -75,14 +75,14 @@ describe("the message field on a phone, in German", { skip: skipBrowser }, () =>
       `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector(".picker-button .truncate"))`,
     );
     assert.equal(await page.getByText("Noch ist kein Sprachmodell eingerichtet").count(), 0, "there is another model");
-    await page.getByRole("button", { name: /^Modell:/ }).click();
+    await page.getByRole("combobox", { name: /^Modell:/ }).click();
     await page.getByRole("option", { name: /^vom Agenten/ }).click();
     const held = Promise.withResolvers<void>();
     answers = [[{ text: "Ich denke" }, { gate: () => held.promise }]];
     await page.getByRole("textbox", { name: "Nachricht" }).fill("Hallo");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Anhalten" }).waitFor();
-    assert.equal(await page.getByRole("button", { name: /^(Agent|Modell):/ }).count(), 2);
+    assert.equal(await page.getByRole("combobox", { name: /^(Agent|Modell):/ }).count(), 2);
     await looksCalm("at work");
     await pictureOf(page, "phone at work");
     await page.getByRole("textbox", { name: "Nachricht" }).fill("Noch etwas");

@@ -119,7 +119,7 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
     await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
   };
   const choose = async (agent: string) => {
-    await page.getByRole("button", { name: /^Agent/ }).click();
+    await page.getByRole("combobox", { name: /^Agent/ }).click();
     await page.getByRole("option", { name: `@${agent}` }).click();
   };
   const findsNothing = async (state: string, of = page) => assert.deepEqual(await violationsOf(of), [], state);

@@ -1,12 +1,8 @@
-import { useSyncExternalStore } from "react";
-import { createListeners } from "../browser/listeners.ts";
+import { navigate, useLocationProperty, useSearch } from "wouter/use-browser-location";
 import { base } from "./server.ts";
 
-const listeners = createListeners();
-addEventListener("popstate", listeners.tell);
-
 /** Where the page is, below the server's own path: `/`, `/chat/…`. */
-export const usePath = () => useSyncExternalStore(listeners.listen, pathNow);
+export const usePath = () => useLocationProperty(pathNow);
 
 /** The same, for what comes back after a while: somebody may have gone elsewhere. */
 export function pathNow(): string {
@@ -15,7 +11,7 @@ export function pathNow(): string {
 
 /** What stands behind the `?`: filters, and what is open, so that an address shows the same again. */
 export function useQuery(): URLSearchParams {
-  return new URLSearchParams(useSyncExternalStore(listeners.listen, () => location.search));
+  return new URLSearchParams(useSearch());
 }
 
 /** Changes some of the query; undefined or empty takes out. */
@@ -35,9 +31,6 @@ export function navigateUnlessLeft(): (path: string) => void {
   };
 }
 
-export function goTo(path: string, { replace = false } = {}): void {
-  const url = base + path.replace(/^\//, "");
-  if (replace) history.replaceState(null, "", url);
-  else history.pushState(null, "", url);
-  listeners.tell();
+export function goTo(path: string, options: { readonly replace?: boolean } = {}): void {
+  navigate(base + path.replace(/^\//, ""), options);
 }

@@ -12,7 +12,7 @@ function setPlace(element: HTMLElement | null): void {
 
 /** Where a view puts its own head, in the bar at the top of the page. */
 export function HeadPlace() {
-  return <div ref={setPlace} className="flex min-w-0 grow items-center gap-1" />;
+  return <div ref={setPlace} className="head-place" />;
 }
 
 /** What a view says and offers in the bar at the top. */

@@ -25,15 +25,15 @@ export type View = {
   readonly name: string;
   readonly icon: ComponentType<{ readonly size?: number; readonly "aria-hidden"?: boolean }>;
   readonly isForAdmins?: boolean;
-  /** Its link stands below everything, not in the menu. */
-  readonly isBelow?: boolean;
+  /** Its link stands elsewhere: in the list of conversations, or in the account's menu. */
+  readonly isElsewhere?: boolean;
   /** Offered only where the server has it. */
   readonly needs?: Feature;
 };
 
 /** The views of the page, in the order of the menu. */
 export const views: readonly View[] = [
-  { path: "chat", name: words.conversations, icon: MessageSquare },
+  { path: "chat", name: words.conversations, icon: MessageSquare, isElsewhere: true },
   {
     path: "rooms",
     name: words.rooms,
@@ -70,12 +70,13 @@ export const views: readonly View[] = [
     name: words.admin,
     icon: ShieldCheck,
     isForAdmins: true,
+    isElsewhere: true,
   },
   {
     path: "settings",
     name: words.settings,
     icon: Settings,
-    isBelow: true,
+    isElsewhere: true,
   },
 ];
 

@@ -7,12 +7,15 @@ export function PageLink({
   to,
   children,
   look,
+  label,
   isCurrent = false,
   onFollow,
 }: {
   readonly to: string;
   readonly children: ReactNode;
   readonly look?: string;
+  /** Its name, where it shows only an icon. */
+  readonly label?: string | undefined;
   readonly isCurrent?: boolean;
   /** Called when it leads on, here on the page. */
   readonly onFollow?: () => void;
@@ -20,6 +23,7 @@ export function PageLink({
   return (
     <a
       href={base + to.slice(1)}
+      aria-label={label}
       className={look ?? "text-accent underline"}
       aria-current={isCurrent ? "page" : undefined}
       onClick={(event) => {

@@ -4,17 +4,19 @@ import { PageLink } from "./page-link.tsx";
 type SectionMenuProps<Section extends string> = {
   readonly name: string;
   readonly path: string;
-  /** The first one stands at the path itself. */
-  readonly sections: readonly Section[];
+  /** The one that stands at the path itself. */
+  readonly first: Section;
+  readonly groups: readonly { readonly name: string; readonly sections: readonly Section[] }[];
   readonly names: Readonly<Record<Section, string>>;
   readonly current: Section;
 };
 
-/** Links beside one another; on a phone, where not all fit, the current one is in sight. */
+/** The sections of a view, in groups at its side; where that is narrow, beside one another, with the current one in sight. */
 export function SectionMenu<Section extends string>({
   name,
   path,
-  sections,
+  first,
+  groups,
   names,
   current,
 }: SectionMenuProps<Section>) {
@@ -31,11 +33,21 @@ export function SectionMenu<Section extends string>({
     return () => observer.disconnect();
   }, [current]);
   return (
-    <nav ref={menu} aria-label={name} className="flex shrink-0 overflow-x-auto border-b border-hairline px-2">
-      {sections.map((each, at) => (
-        <PageLink key={each} to={at === 0 ? path : `${path}/${each}`} look="section-link" isCurrent={each === current}>
-          {names[each]}
-        </PageLink>
+    <nav ref={menu} aria-label={name} className="section-menu">
+      {groups.map(({ name: group, sections }) => (
+        <section key={group} aria-label={group}>
+          <h2 aria-hidden>{group}</h2>
+          {sections.map((each) => (
+            <PageLink
+              key={each}
+              to={each === first ? path : `${path}/${each}`}
+              look="section-link"
+              isCurrent={each === current}
+            >
+              {names[each]}
+            </PageLink>
+          ))}
+        </section>
       ))}
     </nav>
   );

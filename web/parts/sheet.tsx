@@ -1,4 +1,5 @@
-import { type MouseEvent, type ReactNode, useLayoutEffect, useRef } from "react";
+import { type MouseEvent, type ReactNode, useLayoutEffect, useState } from "react";
+import { Layer } from "./menus/layer.ts";
 
 type SheetProps = {
   readonly name: string;
@@ -14,15 +15,14 @@ type SheetProps = {
 
 /** Above the page, which waits: the focus stays in it, Escape or a click beside it closes, and the focus goes back. */
 export function Sheet({ name, onClose, children, id, look = "sheet", role, about }: SheetProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const [dialog, setDialog] = useState<HTMLDialogElement | null>(null);
   useLayoutEffect(() => {
-    const shown = dialog.current;
-    shown?.showModal();
-    return () => shown?.close();
-  }, []);
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, [dialog]);
   return (
     <dialog
-      ref={dialog}
+      ref={setDialog}
       id={id}
       role={role}
       className={look}
@@ -33,7 +33,7 @@ export function Sheet({ name, onClose, children, id, look = "sheet", role, about
         if (event.target === event.currentTarget && isBeside(event)) event.currentTarget.close();
       }}
     >
-      {children}
+      <Layer value={dialog ?? undefined}>{children}</Layer>
     </dialog>
   );
 }

@@ -22,16 +22,26 @@ const sections: Readonly<Record<SettingsSection, ComponentType>> = {
   use: UsageSettings,
   account: Account,
 };
-const all = Object.keys(sections) as SettingsSection[];
+const groups = [
+  { name: settingsWords.sectionGroups.page, sections: ["general", "shortcuts"] },
+  { name: settingsWords.sectionGroups.account, sections: ["account", "access", "use"] },
+] as const satisfies readonly { readonly name: string; readonly sections: readonly SettingsSection[] }[];
 
 /** What everybody sets for themselves. */
 export function SettingsPage({ rest }: ViewProps) {
   if (rest !== undefined && !Object.hasOwn(sections, rest)) return <NotFoundPage />;
-  const section = (rest ?? all[0]) as SettingsSection;
+  const section = (rest ?? "general") as SettingsSection;
   const Shown = sections[section];
   return (
-    <div className="flex min-h-0 flex-1 flex-col">
-      <SectionMenu name={words.settings} path="/settings" sections={all} names={names} current={section} />
+    <div className="sectioned">
+      <SectionMenu
+        name={words.settings}
+        path="/settings"
+        first="general"
+        groups={groups}
+        names={names}
+        current={section}
+      />
       <div className="min-h-0 flex-1 overflow-y-auto p-4">
         <div className="grid max-w-[46rem] grid-cols-[minmax(0,1fr)] gap-8">
           <h1 className="text-lg font-semibold">{names[section]}</h1>

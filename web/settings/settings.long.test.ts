@@ -163,7 +163,8 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
     const download = page.waitForEvent("download");
     await page.getByRole("link", { name: "Download" }).click();
     assert.match((await download).suggestedFilename(), /^colloquy-.*\.tar\.gz$/);
-    await page.getByRole("button", { name: "Log out" }).click();
+    await page.getByRole("button", { name: /^Account/ }).click();
+    await page.getByRole("menuitem", { name: "Log out" }).click();
     await page.getByRole("heading", { name: "Log in" }).waitFor();
     // What was wrong is said, and whoever works with keys is where they were.
     await page.getByLabel("Name").fill("root");
@@ -185,11 +186,11 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
     await page.keyboard.press("Control+c");
     await row.getByText("needed for writing").waitFor();
     await page.keyboard.press("Control+b");
-    await row.getByText("Already used for: Show or hide the list.").waitFor();
+    await row.getByText("Already used for: Collapse or expand the sidebar.").waitFor();
     await page.keyboard.press("Control+Shift+H");
     await row.getByRole("button", { name: /^Reset/ }).waitFor();
     await page.locator("button[aria-label^='Change: Search']:focus").waitFor();
-    await page.keyboard.press("Control+k");
+    await page.keyboard.press("/");
     await page.keyboard.press("Control+Shift+H");
     await page.locator("[type=search]:focus").waitFor();
     await row.getByRole("button", { name: /^Turn off/ }).click();
@@ -198,7 +199,7 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
     await row.getByText("off", { exact: true }).waitFor();
     await findsNothing("shortcuts");
     await page.getByRole("button", { name: "Reset all" }).click();
-    await row.getByText("K", { exact: true }).waitFor();
+    await row.getByText("/", { exact: true }).waitFor();
   });
 
   test("Ctrl+Enter sends, and Enter breaks the line, for whoever wants it so", async () => {

@@ -64,7 +64,9 @@ describe("the frame of the page", { skip: skipBrowser }, () => {
   test("keys do what the help says of them, and not what is off", async () => {
     await page.keyboard.press("Control+b");
     await page.getByRole("navigation", { name: "Conversations" }).waitFor({ state: "detached" });
-    await page.keyboard.press("Control+k");
+    await page.keyboard.press("Shift+Escape");
+    await page.getByRole("heading", { name: "What can I help with?" }).click();
+    await page.keyboard.press("/");
     await page.locator("[type=search]:focus").waitFor();
     await page.keyboard.press("Shift+Escape");
     await page.locator("[data-composer]:focus").waitFor();
@@ -129,7 +131,8 @@ describe("the frame of the page", { skip: skipBrowser }, () => {
     await page.keyboard.press("Control+b");
     await other.goto(`${server.url}/settings/shortcuts`);
     await other.getByLabel("Enable keyboard shortcuts").uncheck();
-    await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
+    await page.getByRole("button", { name: /^Account/ }).click();
+    await page.getByRole("menuitem", { name: "Keyboard shortcuts" }).click();
     await page.getByText("All shortcuts are turned off.").waitFor();
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+b");

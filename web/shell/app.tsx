@@ -1,5 +1,6 @@
+import { CSPProvider } from "@base-ui/react/csp-provider";
 import { Menu } from "lucide-react";
-import { Suspense, useState, useEffect } from "react";
+import { lazy, Suspense, useState, useEffect } from "react";
 import { flushSync } from "react-dom";
 import { useAttention } from "../threads/notifications.ts";
 import { AnnouncementRegion } from "../parts/announce.tsx";
@@ -7,7 +8,8 @@ import { Sheet } from "../parts/sheet.tsx";
 import { ShortcutHelp } from "../parts/shortcut-help.tsx";
 import { NotFoundPage } from "../parts/not-found.tsx";
 import { OwnerRequired } from "./owner-required.tsx";
-import { ViewMenu, ViewTools } from "./view-menu.tsx";
+import { Sidebar } from "./sidebar.tsx";
+import { Tips } from "../parts/menus/tips.tsx";
 import { listChoice, useIsWide } from "../browser/screen-width.ts";
 import { ErrorBoundary } from "../page/error-boundary.tsx";
 import { useAvailableViews, views } from "../page/view-list.tsx";
@@ -17,13 +19,14 @@ import { ConfirmDialog } from "../parts/confirm.tsx";
 import { goTo, usePath } from "../page/path.ts";
 import { type ShortcutName, defaultKeys, useShortcut } from "../browser/shortcuts.ts";
 import { nextTheme } from "../browser/theme.ts";
-import { ThreadList } from "../threads/thread-list.tsx";
 import { endSearch, useThreadTitle } from "../threads/threads-store.ts";
 import { useTitle } from "../page/title.ts";
 import { HeadPlace } from "../page/view-head.tsx";
 import { words } from "../words/words.ts";
 import "./few-colours.css";
 import "./frame.css";
+
+const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Palette }));
 
 /** The frame of every view: what there is at the left, the view itself; one column on a phone. */
 export function App() {
@@ -33,6 +36,7 @@ export function App() {
   const choice = listChoice.use();
   const [isSheetOpen, setSheetOpen] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
   const [, name = "", rest] = /^\/([^/]*)(?:\/([^/]+))?/.exec(path) ?? [];
   const found = views.find((each) => each.path === name);
   const isNowhere = !found && name !== "";
@@ -43,13 +47,17 @@ export function App() {
   const threadTitle = useThreadTitle(threadId);
   useTitle(view.path === "chat" ? threadTitle : view.name);
 
-  const isOpen = isWide ? choice !== "closed" : isSheetOpen;
+  const isFolded = isWide && choice === "closed";
+  const isOpen = isWide ? !isFolded : isSheetOpen;
   const show = (open: boolean) => (isWide ? listChoice.set(open ? "" : "closed") : setSheetOpen(open));
   const close = () => setSheetOpen(false);
+  const showHelp = () => setHelpOpen(true);
+  const showPalette = () => setPaletteOpen(true);
 
+  useShortcut("palette", showPalette);
   useShortcut("toggle-list", () => show(!isOpen));
   useShortcut("theme", nextTheme);
-  useShortcut("help", () => setHelpOpen(true));
+  useShortcut("help", showHelp);
   useShortcut("new-conversation", () => {
     endSearch();
     goTo("/");
@@ -61,61 +69,69 @@ export function App() {
     document.querySelector<HTMLElement>("#list input[type=search]")?.focus();
   });
 
-  const list = (
-    <>
-      <ViewMenu views={offered} current={view} onChoose={close} />
-      <ThreadList current={threadId} onChoose={close} />
-      <ViewTools views={offered} current={view} onChoose={close} onHelp={() => setHelpOpen(true)} />
-    </>
+  const sidebar = (
+    <Sidebar
+      current={view}
+      threadId={threadId}
+      isFolded={isFolded}
+      onFold={() => show(!isOpen)}
+      onChoose={close}
+      onPalette={showPalette}
+      onHelp={showHelp}
+    />
   );
   return (
-    <div className="frame">
-      <a className="skip-link" href="#main" onClick={skip}>
-        {words.skip}
-      </a>
-      {isOpen && isWide && (
-        <aside id="list" className="sidebar">
-          {list}
-        </aside>
-      )}
-      {isSheetOpen && !isWide && (
-        <Sheet id="list" name={words.menu} onClose={close}>
-          {list}
-        </Sheet>
-      )}
-      <main id="main" tabIndex={-1} className="relative flex min-w-0 flex-1 flex-col">
-        <header className="flex items-center gap-2 p-2">
-          <button
-            type="button"
-            className="icon-button"
-            aria-label={isOpen ? words.hideList : words.showList}
-            aria-expanded={isOpen}
-            onClick={() => show(!isOpen)}
-          >
-            <Menu size={16} aria-hidden />
-          </button>
-          {view.path !== "chat" && <span className="truncate text-sm text-muted">{view.name}</span>}
-          <HeadPlace />
-        </header>
-        <OwnerRequired />
-        <ErrorBoundary key={view.path} instead={<Fallen />}>
-          <Suspense fallback={<p className="p-4 text-muted">{words.loading}</p>}>
-            {isNowhere ? <NotFoundPage /> : <Shown key={view.path} rest={rest} />}
-            <Arrival
-              place={threadId === undefined ? view.path : `${view.path}/${threadId}`}
-              title={threadTitle || view.name}
-            />
+    <CSPProvider disableStyleElements>
+      <div className="frame">
+        <a className="skip-link" href="#main" onClick={skip}>
+          {words.skip}
+        </a>
+        {isWide && (
+          <aside id="list" className="sidebar" data-folded={isFolded || undefined}>
+            {sidebar}
+          </aside>
+        )}
+        {isSheetOpen && !isWide && (
+          <Sheet id="list" name={words.menu} onClose={close}>
+            {sidebar}
+          </Sheet>
+        )}
+        <main id="main" tabIndex={-1} className="relative flex min-w-0 flex-1 flex-col">
+          <header className="view-header">
+            {!isWide && (
+              <button type="button" className="icon-button" aria-label={words.openList} onClick={() => show(true)}>
+                <Menu size={16} aria-hidden />
+              </button>
+            )}
+            {view.path !== "chat" && !isWide && <span className="truncate text-sm text-muted">{view.name}</span>}
+            <HeadPlace />
+          </header>
+          <OwnerRequired />
+          <ErrorBoundary key={view.path} instead={<Fallen />}>
+            <Suspense fallback={<p className="p-4 text-muted">{words.loading}</p>}>
+              {isNowhere ? <NotFoundPage /> : <Shown key={view.path} rest={rest} />}
+              <Arrival
+                place={threadId === undefined ? view.path : `${view.path}/${threadId}`}
+                title={threadTitle || view.name}
+              />
+            </Suspense>
+          </ErrorBoundary>
+        </main>
+        {isHelpOpen && <ShortcutHelp onClose={() => setHelpOpen(false)} />}
+        {isPaletteOpen && (
+          <Suspense>
+            <Palette onClose={() => setPaletteOpen(false)} onHelp={showHelp} />
           </Suspense>
-        </ErrorBoundary>
-      </main>
-      {isHelpOpen && <ShortcutHelp onClose={() => setHelpOpen(false)} />}
-      <AnnouncementRegion />
-      <ConfirmDialog />
-      {offered.map(({ path: to }) => {
-        const action = `go-${to}`;
-        return isAction(action) && <GoKeys key={to} action={action} to={to} />;
-      })}
-    </div>
+        )}
+        <Tips />
+        <AnnouncementRegion />
+        <ConfirmDialog />
+        {offered.map(({ path: to }) => {
+          const action = `go-${to}`;
+          return isAction(action) && <GoKeys key={to} action={action} to={to} />;
+        })}
+      </div>
+    </CSPProvider>
   );
 }
 

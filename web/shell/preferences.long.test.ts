@@ -141,7 +141,7 @@ describe("the page as people set their system", { skip: skipBrowser }, () => {
         assert.deepEqual(await without(page, states, withState), [], `${nameOf(screen)}: states`);
       }
       await page.goto(world.url);
-      await page.getByRole("button", { name: /^Model/ }).click();
+      await page.getByRole("combobox", { name: /^Model/ }).click();
       await page.getByRole("option").nth(1).waitFor();
       await page.keyboard.press("ArrowDown");
       await pictureOf(page, `forced ${colorScheme} picker`);

@@ -2,7 +2,7 @@ import { Archive, ArchiveRestore, Ellipsis, Pencil, Trash2 } from "lucide-react"
 import { useState } from "react";
 import type { ListedThread } from "../../src/protocol/threads/threads.ts";
 import { useIsTouched } from "../browser/screen-width.ts";
-import { Menu } from "../parts/menu.tsx";
+import { Menu } from "../parts/menus/menu.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { confirmAction } from "../parts/confirm.tsx";
@@ -115,13 +115,12 @@ export function ThreadEntry({ thread, isCurrent, mark, search, isNamed, onName, 
 const looks = { waiting: "text-warn", working: "text-accent", new: "text-accent" } as const;
 const shapes = { waiting: "▲", working: "●", new: "◆" } as const;
 
+/** A shape in its colour; what it means is told by its title, and to whoever hears the page. */
 function Mark({ of }: { readonly of: NonNullable<ThreadMark> }) {
   return (
-    <span className="ml-auto flex-none text-xs">
-      <span aria-hidden className={looks[of]}>
-        {shapes[of]}
-      </span>{" "}
-      {threadWords.marks[of]}
+    <span className={`ms-auto flex-none text-xs ${looks[of]}`} title={threadWords.marks[of]}>
+      <span aria-hidden>{shapes[of]}</span>
+      <span className="sr-only">{threadWords.marks[of]}</span>
     </span>
   );
 }

@@ -1,4 +1,4 @@
-import { Plus } from "lucide-react";
+import { SquarePen } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import type { ListedThread } from "../../src/protocol/threads/threads.ts";
 import { Problem } from "../parts/problem.tsx";
@@ -9,14 +9,19 @@ import { useAttentionOfAll } from "./waiting-threads.ts";
 import { sectionsOf } from "./sections.ts";
 import { isNew, leaveThread, markRead, useSeen } from "./read-marks.ts";
 import { ThreadEntry, type ThreadMark } from "./thread-entry.tsx";
-import { endSearch, loadMore, searchThreads, showArchived, threadLeft, useThreads } from "./threads-store.ts";
+import { loadMore, searchThreads, showArchived, threadLeft, useThreads } from "./threads-store.ts";
 import { threadWords } from "./thread-words.ts";
 import "./threads.css";
 
-type ThreadListProps = { readonly current: string | undefined; readonly onChoose: () => void };
+type ThreadListProps = {
+  readonly current: string | undefined;
+  readonly onChoose: () => void;
+  /** Begins a conversation. */
+  readonly onBegin: () => void;
+};
 
 /** One's conversations, the last used first, by days; or those that were put away, or what a search finds. */
-export function ThreadList({ current, onChoose }: ThreadListProps) {
+export function ThreadList({ current, onChoose, onBegin }: ThreadListProps) {
   const { threads, search, archived, hasMore, isLoaded, error } = useThreads();
   const { working, waiting } = useAttentionOfAll();
   const [named, setNamed] = useState<string>();
@@ -79,21 +84,13 @@ export function ThreadList({ current, onChoose }: ThreadListProps) {
   return (
     <nav
       aria-label={words.conversations}
-      className="flex min-h-0 flex-1 flex-col gap-2 p-3"
+      className="flex min-h-0 flex-1 flex-col gap-2 px-2 pb-2"
       onClick={({ target }) => {
         if (target instanceof Element && target.closest(".thread-link")) onChoose();
       }}
     >
-      <button
-        type="button"
-        className="button justify-start"
-        onClick={() => {
-          endSearch();
-          goTo("/");
-          onChoose();
-        }}
-      >
-        <Plus size={16} aria-hidden /> {words.newChat}
+      <button type="button" className="view-link begin-link" onClick={onBegin}>
+        <SquarePen size={16} aria-hidden /> {words.newChat}
       </button>
       <input
         type="search"

@@ -2,6 +2,7 @@ import type { en } from "./en-admin.ts";
 
 export const de: typeof en = {
   adminsOnly: "Das dürfen nur Verwalter sehen.",
+  sectionGroups: { agents: "Modelle und Agenten", people: "Personen", governance: "Aufsicht", system: "System" },
   sections: {
     usage: "Nutzung",
     models: "Modelle",

@@ -1,6 +1,7 @@
 import type { en } from "./en-settings.ts";
 
 export const de: typeof en = {
+  sectionGroups: { page: "Dieser Browser", account: "Sie selbst" },
   sections: { general: "Allgemein", shortcuts: "Tastenkürzel", access: "Zugänge", use: "Verbrauch", account: "Konto" },
   general: {
     appearance: "Sprache und Aussehen",

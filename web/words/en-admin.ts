@@ -1,6 +1,7 @@
 /** The words of the administration: loaded with it, not with the page. */
 export const en = {
   adminsOnly: "Only admins can view this page.",
+  sectionGroups: { agents: "Models & agents", people: "People", governance: "Governance", system: "System" },
   sections: {
     usage: "Usage",
     models: "Models",

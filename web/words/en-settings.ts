@@ -1,5 +1,6 @@
 /** The words of the settings: loaded with them, not with the page. */
 export const en = {
+  sectionGroups: { page: "This browser", account: "You" },
   sections: { general: "General", shortcuts: "Keyboard shortcuts", access: "Access", use: "Usage", account: "Account" },
   general: {
     appearance: "Language and appearance",

@@ -1,0 +1,150 @@
+import { Autocomplete } from "@base-ui/react/autocomplete";
+import { AtSign, MessageSquare } from "lucide-react";
+import { type ComponentType, useEffect, useState } from "react";
+import type { ListedThread } from "../../src/protocol/threads/threads.ts";
+import { useAnswerers } from "../conversation/models-store.ts";
+import { goTo } from "../page/path.ts";
+import { Sheet } from "../parts/sheet.tsx";
+import { threadClient } from "../threads/thread-client.ts";
+import { words } from "../words/words.ts";
+import { useCommands } from "./commands.ts";
+import "../parts/dialog.css";
+import "./palette.css";
+
+type PaletteItem = {
+  readonly id: string;
+  readonly name: string;
+  readonly about?: string;
+  readonly icon: ComponentType<{ readonly size?: number; readonly "aria-hidden"?: boolean }>;
+  readonly run: () => void;
+};
+type PaletteGroup = { readonly name: string; readonly items: readonly PaletteItem[] };
+
+type PaletteProps = { readonly onClose: () => void; readonly onHelp: () => void };
+
+/** Goes anywhere and does anything by a few letters: conversations by their text too, views, agents, commands, settings. */
+export function Palette({ onClose, onHelp }: PaletteProps) {
+  const [sought, setSought] = useState("");
+  const found = useFoundConversations(sought);
+  const { agents } = useAnswerers();
+  const commands = useCommands(onHelp);
+  const isEmpty = sought.trim() === "";
+  const fits = ({ name, about = "" }: PaletteItem) =>
+    isEmpty || `${name} ${about}`.toLowerCase().includes(sought.trim().toLowerCase());
+  const groups: readonly PaletteGroup[] = [
+    { name: words.palette.commands, items: commands.actions.filter(fits) },
+    { name: words.palette.goTo, items: commands.places.filter(fits) },
+    {
+      name: words.palette.agents,
+      items: agents
+        .map(({ id, description }) => ({
+          id: `agent-${id}`,
+          name: `@${id}`,
+          about: description,
+          icon: AtSign,
+          run: () => goTo(`/?agent=${encodeURIComponent(id)}`),
+        }))
+        .filter(fits),
+    },
+  ];
+  const conversations = {
+    name: words.conversations,
+    items: found.map((thread) => itemOf(thread)),
+  };
+  // What is typed is mostly a command or a place; without words, the conversations used last are nearest.
+  const shown = (isEmpty ? [conversations, ...groups] : [...groups, conversations]).filter(
+    ({ items }) => items.length > 0,
+  );
+
+  return (
+    <Sheet name={words.palette.open} look="dialog palette" onClose={onClose}>
+      <Autocomplete.Root
+        inline
+        open
+        items={shown}
+        filter={null}
+        value={sought}
+        autoHighlight="always"
+        keepHighlight
+        itemToStringValue={(item: PaletteItem) => item.name}
+        onValueChange={(value, { reason }) => {
+          if (reason !== "item-press") setSought(value);
+        }}
+      >
+        <Autocomplete.Input
+          className="palette-input"
+          aria-label={words.palette.open}
+          placeholder={words.palette.placeholder}
+        />
+        <Autocomplete.Empty className="p-4 text-sm text-muted empty:hidden">{words.nothingFound}</Autocomplete.Empty>
+        <Autocomplete.List className="palette-list">
+          {(group: PaletteGroup) => (
+            <Autocomplete.Group key={group.name} items={group.items}>
+              <Autocomplete.GroupLabel className="palette-group">{group.name}</Autocomplete.GroupLabel>
+              <Autocomplete.Collection>
+                {(item: PaletteItem) => (
+                  <Autocomplete.Item
+                    key={item.id}
+                    value={item}
+                    className="popover-item"
+                    onClick={() => {
+                      onClose();
+                      item.run();
+                    }}
+                  >
+                    <item.icon size={16} aria-hidden />
+                    <span dir="auto" className="flex-none truncate max-w-full">
+                      {item.name}
+                    </span>
+                    {item.about !== undefined && (
+                      <span dir="auto" className="min-w-0 truncate text-xs text-muted">
+                        {item.about}
+                      </span>
+                    )}
+                  </Autocomplete.Item>
+                )}
+              </Autocomplete.Collection>
+            </Autocomplete.Group>
+          )}
+        </Autocomplete.List>
+      </Autocomplete.Root>
+    </Sheet>
+  );
+}
+
+const most = 8;
+/** Pause after typing before the server is asked. */
+const typingMs = 150;
+
+/** Those used last, or those in whose title or text something stands. */
+function useFoundConversations(sought: string): readonly ListedThread[] {
+  const [found, setFound] = useState<readonly ListedThread[]>([]);
+  useEffect(() => {
+    let isLate = false;
+    const search = sought.trim();
+    const timer = setTimeout(
+      async () => {
+        const asked = search === "" ? { limit: most, sort: "used" as const } : { search, limit: most };
+        const threads = await threadClient.list(asked).catch(() => []);
+        if (!isLate) setFound(threads);
+      },
+      search === "" ? 0 : typingMs,
+    );
+    return () => {
+      isLate = true;
+      clearTimeout(timer);
+    };
+  }, [sought]);
+  return found;
+}
+
+function itemOf({ id, title, found }: ListedThread): PaletteItem {
+  const name = title === "" ? words.noTitle : title;
+  return {
+    id: `thread-${id}`,
+    name,
+    ...(found && found.excerpt !== title && { about: found.excerpt }),
+    icon: MessageSquare,
+    run: () => goTo(`/chat/${id}${found ? `?item=${found.item}` : ""}`),
+  };
+}
