@@ -133,11 +133,11 @@ const broken = [
   {
     name: "a word that the page may not say; keys, comments and tests may",
     files: {
-      "web/words/en.ts": '/** Put away. */\nexport const en = { begun: 1, archive: "Put away", kind: "begun" };\n',
+      "web/words/en/first.po": 'msgid "Put away"\nmsgstr "Put away"\n',
       "web/words/en.test.ts": 'export const text = "Put away";\n',
       "src/run/turn.ts": 'export const turn = "Put away";\n',
     },
-    problem: "web/words/en.ts says “Put away” in “Put away”; say: Archive",
+    problem: "web/words/en/first.po says “Put away” in “Put away”; say: Archive",
   },
   {
     name: "a phrase that the command line may not say, around a value",

@@ -340,7 +340,7 @@ const packages = importRule(({ place, specifier, target }) => {
 });
 
 /** Of the page, and no part of it. */
-const buildFiles = new Set(["web/vite.config.ts", "web/service-worker.js"]);
+const buildFiles = new Set(["web/vite.config.ts", "web/lingui.config.ts", "web/service-worker.js"]);
 
 /** Every file stands in a room that the table knows, and on one of its floors. */
 const places = {

@@ -92,7 +92,7 @@ const docsPattern = patternOf(unnaturalInDocs);
 /** What speaks to users: the page's English words, the command line and the terminal. */
 function speaks(file) {
   return (
-    /^web\/words\/en[\w-]*\.ts$/.test(file) ||
+    /^web\/words\/en\/[\w-]+\.po$/.test(file) ||
     /^src\/(cli\.ts|(cli|tui)\/.*\.ts|http\/routes\/account\/page-words\.ts)$/.test(file)
   );
 }
@@ -102,7 +102,9 @@ export function unnaturalWords(files, read) {
   const spoken = files.filter((file) => speaks(file) && !file.endsWith(".test.ts"));
   const pages = files.filter((file) => /^docs\/[\w-]+\.md$/.test(file));
   return [
-    ...spoken.flatMap((file) => textsOf(read(file)).flatMap((text) => found(file, text, pattern, unnatural))),
+    ...spoken.flatMap((file) =>
+      [...new Set(textsOf(read(file)))].flatMap((text) => found(file, text, pattern, unnatural)),
+    ),
     ...pages.flatMap((file) => proseOf(read(file)).flatMap((line) => found(file, line, docsPattern, unnaturalInDocs))),
   ];
 }

@@ -30,6 +30,11 @@ const commands = {
   bench: { packages: "full", system: true, script: "bench/run.ts" },
   chaos: { packages: "full", system: true, script: "chaos/run.ts" },
   mutate: { packages: "full", system: true, script: "mutation/run.ts" },
+  words: {
+    packages: "full",
+    script: "node_modules/@lingui/cli/dist/lingui.js",
+    args: ["extract", "--clean", "--config", "web/lingui.config.ts"],
+  },
   "taiga:dev": { packages: "production", script: "test/taiga/dev.ts" },
 };
 

@@ -4,6 +4,8 @@ import { runChild } from "./run-child.mjs";
 
 const root = dirname(import.meta.dirname);
 const bin = (path) => `node_modules/${path}`;
+const lingui = [bin("@lingui/cli/dist/lingui.js"), "check"];
+const config = ["--config", "web/lingui.config.ts"];
 
 const gates = [
   { name: "lock", args: ["scripts/complete-lock.mjs", "--check"] },
@@ -14,6 +16,8 @@ const gates = [
   { name: "drawing of the layers", args: ["scripts/draw-layers.mjs", "--check"] },
   { name: "types", args: [bin("typescript/bin/tsc")] },
   { name: "types of the page", args: [bin("typescript/bin/tsc"), "-p", "web"] },
+  { name: "words are extracted", args: [...lingui, "sync", "--clean", ...config] },
+  { name: "words in both languages", args: [...lingui, "missing", "--locale", "en,de", "--verbose", ...config] },
   { name: "unused code", args: [bin("knip/bin/knip.js"), "--no-progress"] },
   { name: "secrets", args: [bin("secretlint/bin/secretlint.js"), "--secretlintignore", ".secretlintignore", "**/*"] },
   { name: "known holes in packages", args: ["scripts/audit.mjs"], says: true },

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { lingui } from "@lingui/vite-plugin";
 import tailwind from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
@@ -11,7 +12,13 @@ const root = import.meta.dirname;
 /** What the first view needs comes in few files: over a slow line each one more costs a round trip. */
 const firstLoad = [
   // The page that stands in for the server consists of these alone, and what draws of what loads its parts.
-  { name: "base", test: /[\\/]web[\\/]browser[\\/](language|stored-choice|theme)\.ts$|preload-helper/, priority: 1 },
+  {
+    name: "base",
+    test: /[\\/]web[\\/]browser[\\/](language|stored-choice|theme)\.ts$|preload-helper|rolldown.runtime|[\\/]@lingui[\\/]/,
+    priority: 2,
+  },
+  // A script of its own, before the one that is a hundred times as long: the words of the language are asked for meanwhile.
+  { name: "words", test: /[\\/]web[\\/]words[\\/]words\.ts$/, priority: 1 },
   { name: "page", tags: ["$initial" as const], test: (id: string) => !/offline|drawing/.test(id) },
 ];
 
@@ -19,10 +26,12 @@ export default defineConfig({
   root,
   // Below whatever path the server stands; index.html names it.
   base: "./",
-  plugins: [react(), tailwind(), serviceWorker(), firstPaint()],
+  plugins: [words(), react(), tailwind(), serviceWorker(), firstPaint()],
   logLevel: "warn",
   resolve: {
     alias: {
+      // What the macros of a text import: it is there once the words of the chosen language are.
+      "#words": join(root, "words/words.ts"),
       // Of a formula that is none. For browsers it has the document parse it, and what styles stand in it the page's policy refuses.
       "hast-util-from-html-isomorphic": fileURLToPath(import.meta.resolve("hast-util-from-html-isomorphic")),
     },
@@ -66,26 +75,24 @@ function serviceWorker(): Plugin {
   };
 }
 
-/**
- * Before its scripts and styles are there the page shows its name: styles stand behind that, since what stands in the head is waited for.
- * Which language is chosen is known once the scripts run; words of both come with them, 3 KB each, since asking then would take longer.
- */
+/** Texts become calls that name them; a language's words are compiled from what translators write. */
+function words(): Plugin[] {
+  const configPath = join(root, "lingui.config.ts");
+  return lingui({ configPath, macroTransform: true, failOnCompileError: true }) as Plugin[];
+}
+
+/** Before its scripts and styles are there the page shows its name: styles stand behind that, since what stands in the head is waited for. */
 function firstPaint(): Plugin {
   return {
     name: "first-paint",
     enforce: "post",
     transformIndexHtml: {
       order: "post",
-      handler(html, { bundle, path }) {
+      handler(html, { path }) {
         if (path !== "/index.html") return undefined;
         const styles = html.match(/ *<link rel="stylesheet"[^>]*>\n/g) ?? [];
-        const words = Object.values(bundle ?? {}).filter(({ name }) => name?.startsWith("first-"));
-        const preloads = words.map(
-          ({ fileName }) => `    <link rel="modulepreload" crossorigin href="./${fileName}">\n`,
-        );
         return styles
           .reduce((rest, style) => rest.replace(style, ""), html)
-          .replace("  </head>", `${preloads.join("")}  </head>`)
           .replace("  </body>", `${styles.join("")}  </body>`);
       },
     },

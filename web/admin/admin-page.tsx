@@ -1,9 +1,8 @@
 import type { ComponentType } from "react";
+import { t } from "@lingui/core/macro";
 import { useMe } from "../page/me.ts";
 import { NotFoundPage } from "../parts/not-found.tsx";
 import type { ViewProps } from "../page/view-list.tsx";
-import { words } from "../words/words.ts";
-import { adminWords } from "./admin-words.ts";
 import "../parts/dense.css";
 import { Agents } from "./agents.tsx";
 import { Audit } from "./audit.tsx";
@@ -19,9 +18,8 @@ import "../run-list/runs.css";
 import { Retention } from "./retention.tsx";
 import { Settings } from "./settings.tsx";
 import { Usage } from "./usage.tsx";
-
-const { sections: names } = adminWords;
-type AdminSection = keyof typeof names;
+import { sectionNames } from "./admin-names.ts";
+type AdminSection = keyof typeof sectionNames;
 
 const sections: Readonly<Record<AdminSection, ComponentType>> = {
   usage: Usage,
@@ -37,12 +35,11 @@ const sections: Readonly<Record<AdminSection, ComponentType>> = {
   settings: Settings,
   doctor: Doctor,
 };
-const { sectionGroups: groupNames } = adminWords;
 const groups = [
-  { name: groupNames.agents, sections: ["models", "agents", "mcp-servers"] },
-  { name: groupNames.people, sections: ["people", "groups"] },
-  { name: groupNames.governance, sections: ["usage", "budgets", "retention", "audit"] },
-  { name: groupNames.system, sections: ["runs", "settings", "doctor"] },
+  { name: t`Models & agents`, sections: ["models", "agents", "mcp-servers"] },
+  { name: t`People`, sections: ["people", "groups"] },
+  { name: t`Governance`, sections: ["usage", "budgets", "retention", "audit"] },
+  { name: t`System`, sections: ["runs", "settings", "doctor"] },
 ] as const satisfies readonly { readonly name: string; readonly sections: readonly AdminSection[] }[];
 
 /** What administrators look at and change. */
@@ -51,13 +48,20 @@ export function AdminPage({ rest }: ViewProps) {
   const section = (rest ?? "usage") as AdminSection;
   const Shown = sections[section];
   const me = useMe();
-  if (me && me.role !== "admin") return <p className="p-4">{adminWords.adminsOnly}</p>;
+  if (me && me.role !== "admin") return <p className="p-4">{t`Only admins can view this page.`}</p>;
   return (
     <div className="dense-view sectioned">
-      <SectionMenu name={words.admin} path="/admin" first="usage" groups={groups} names={names} current={section} />
+      <SectionMenu
+        name={t`Administration`}
+        path="/admin"
+        first="usage"
+        groups={groups}
+        names={sectionNames}
+        current={section}
+      />
       <div className="min-h-0 flex-1 overflow-y-auto p-4">
         <div className="grid max-w-[80rem] grid-cols-[minmax(0,1fr)] gap-5">
-          <h1>{names[section]}</h1>
+          <h1>{sectionNames[section]}</h1>
           <Shown key={section} />
         </div>
       </div>

@@ -1,9 +1,8 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { AgentView } from "../../src/protocol/agents/agents.ts";
 import type { DefinedAgent } from "../../src/protocol/agents/definitions.ts";
 import { client } from "../page/server.ts";
-import { words } from "../words/words.ts";
-import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";
 import { Default } from "./default-choice.tsx";
 import type { FieldSpec } from "./definition-fields.ts";
@@ -14,8 +13,6 @@ import { Note } from "../parts/note.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { TextField } from "../parts/forms/fields.tsx";
 import { PageLink } from "../parts/page-link.tsx";
-
-const texts = adminWords.agents;
 const strategies = ["tools", "chat", "react", "plan-execute", "json-actions", "auto"];
 
 /** Who answers: what each is told, which model it asks, and what it may use. */
@@ -29,13 +26,13 @@ export function Agents() {
     return agent && <PromptSize of={agent} />;
   };
   const fields: readonly FieldSpec[] = [
-    { key: "description", label: texts.description, kind: "line" },
-    { key: "model", label: words.model, kind: "line", hint: "default", choices: models.data ?? [] },
-    { key: "strategy", label: texts.strategy, kind: "choice", choices: ["", ...strategies] },
-    { key: "activation", label: texts.activation, kind: "choice", choices: ["", "mention", "always"] },
-    { key: "instructions", label: texts.instructions, kind: "long" },
-    { key: "tools", label: texts.tools, kind: "words", hint: "*_task" },
-    { key: "agents", label: texts.agents, kind: "words", hint: "researcher" },
+    { key: "description", label: t`Description`, kind: "line" },
+    { key: "model", label: t`Model`, kind: "line", hint: "default", choices: models.data ?? [] },
+    { key: "strategy", label: t`Strategy`, kind: "choice", choices: ["", ...strategies] },
+    { key: "activation", label: t`In rooms, answers`, kind: "choice", choices: ["", "mention", "always"] },
+    { key: "instructions", label: t`Instructions`, kind: "long" },
+    { key: "tools", label: t`Tools (one per line, * for all)`, kind: "words", hint: "*_task" },
+    { key: "agents", label: t`Can delegate to (one per line)`, kind: "words", hint: "researcher" },
   ];
   return (
     <>
@@ -45,7 +42,7 @@ export function Agents() {
         kind={definitions.agents}
         fields={fields}
         loaded={loaded}
-        head={[texts.description, words.model, texts.strategy]}
+        head={[t`Description`, t`Model`, t`Strategy`]}
         about={promptSize}
         cells={(agent) => [
           <>
@@ -67,13 +64,13 @@ export function Agents() {
             <button
               type="button"
               className="button"
-              aria-label={`${adminWords.definitions.tryIt}: ${id}`}
+              aria-label={`${t`Test`}: ${id}`}
               onClick={() => show(<TryAgent key={id} id={id} />)}
             >
-              {adminWords.definitions.tryIt}
+              {t`Test`}
             </button>
-            <a className="button" href={definitions.agentFile(id)} download aria-label={`${texts.file}: ${id}`}>
-              {texts.file}
+            <a className="button" href={definitions.agentFile(id)} download aria-label={`${t`Download`}: ${id}`}>
+              {t`Download`}
             </a>
           </>
         )}
@@ -87,13 +84,13 @@ function PromptSize({ of: { promptTokens, toolTokens, contextTokens } }: { reado
   const instructionTokens = promptTokens - toolTokens;
   return (
     <>
-      <div className="text-muted">{texts.promptTokens(figure(promptTokens))}</div>
+      <div className="text-muted">{t`${{ count: figure(promptTokens) }} tokens at the start`}</div>
       {contextTokens !== null && promptTokens > contextTokens / 10 && (
         <Note>
-          {texts.share(Math.round((promptTokens / contextTokens) * 100), figure(contextTokens))}{" "}
+          {t`${{ percent: Math.round((promptTokens / contextTokens) * 100) }}% of its model's ${{ window: figure(contextTokens) }}.`}{" "}
           {toolTokens > instructionTokens
-            ? texts.dearTools(figure(toolTokens))
-            : texts.dearInstructions(figure(instructionTokens))}
+            ? t`Tools take ${{ tokens: figure(toolTokens) }}: list fewer to save them in every call.`
+            : t`Its instructions take ${{ tokens: figure(instructionTokens) }}, in every call.`}
         </Note>
       )}
     </>
@@ -113,12 +110,12 @@ function TryAgent({ id }: { readonly id: string }) {
   const [thread, setThread] = useState<string>();
   return (
     <Form
-      name={`${adminWords.definitions.tryIt}: ${id}`}
-      submit={words.send}
+      name={`${t`Test`}: ${id}`}
+      submit={t`Send`}
       onSubmit={async () => setThread((await definitions.tryAgent(id, prompt)).threadId)}
-      beside={thread !== undefined && <PageLink to={`/chat/${thread}`}>{texts.follow}</PageLink>}
+      beside={thread !== undefined && <PageLink to={`/chat/${thread}`}>{t`View conversation`}</PageLink>}
     >
-      <TextField label={words.messageTo(id)} value={prompt} onChange={setPrompt} isNeeded />
+      <TextField label={t`Message @${{ agent: id }}`} value={prompt} onChange={setPrompt} isNeeded />
     </Form>
   );
 }

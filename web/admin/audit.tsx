@@ -1,7 +1,7 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { AuditView } from "../../src/protocol/people/overview.ts";
 import { changeQuery, useQuery } from "../page/path.ts";
-import { adminWords } from "./admin-words.ts";
 import { overview } from "./admin-client.ts";
 import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
@@ -11,8 +11,6 @@ import { Form } from "../parts/forms/form.tsx";
 import { TextField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-
-const texts = adminWords.audit;
 const pageRows = 50;
 
 /** Who changed what, newest first. */
@@ -21,8 +19,8 @@ export function Audit() {
   const [typed, setTyped] = useState(user);
   return (
     <>
-      <Form name={texts.filter} submit={texts.filter} onSubmit={async () => changeQuery({ user: typed.trim() })}>
-        <TextField label={texts.user} type="search" value={typed} onChange={setTyped} />
+      <Form name={t`Show`} submit={t`Show`} onSubmit={async () => changeQuery({ user: typed.trim() })}>
+        <TextField label={t`Person (name or id)`} type="search" value={typed} onChange={setTyped} />
       </Form>
       <Entries key={user} user={user} />
     </>
@@ -39,9 +37,9 @@ function Entries({ user }: { readonly user: string }) {
   return (
     <>
       <Waiting of={loaded} />
-      {loaded.data?.length === 0 && <p className="text-muted">{texts.nothing}</p>}
+      {loaded.data?.length === 0 && <p className="text-muted">{t`No entries`}</p>}
       {rows.length > 0 && (
-        <Table name={texts.title} head={[texts.at, texts.who, texts.what, texts.outcome, texts.from]}>
+        <Table name={t`Changes`} head={[t`When`, t`Who`, t`What`, t`Outcome`, t`From`]}>
           {rows.map(({ id, at, userName, via, address, method, path, status }) => (
             <tr key={id}>
               <td className="whitespace-nowrap">{time(at)}</td>
@@ -53,7 +51,7 @@ function Entries({ user }: { readonly user: string }) {
               </td>
               <td>
                 <State grade={status < 400 ? "ok" : "bad"}>
-                  {status < 400 ? texts.done : texts.refused} ({status})
+                  {status < 400 ? t`done` : t`refused`} ({status})
                 </State>
               </td>
               <td className="text-muted">
@@ -72,7 +70,7 @@ function Entries({ user }: { readonly user: string }) {
               setEnd(more.length < pageRows);
             }}
           >
-            {texts.older}
+            {t`Show older entries`}
           </Act>
         </div>
       )}

@@ -1,8 +1,7 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { OnBudgetLimit, BudgetView } from "../../src/protocol/people/budgets.ts";
 import type { BudgetInput } from "../../src/client/budgets.ts";
-import { words } from "../words/words.ts";
-import { adminWords } from "./admin-words.ts";
 import { budgets, groups, users } from "./admin-client.ts";
 import { cost, figure, time } from "../parts/format.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
@@ -13,7 +12,13 @@ import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 
-const texts = adminWords.budgets;
+const periodNames = { day: t`day`, month: t`month` };
+
+const stateNames = { ok: t`within budget`, warning: t`almost used up`, reached: t`used up` };
+
+const limitNames = { wait: t`runs pause and ask`, refuse: t`runs fail`, warn: t`warn only` };
+
+const amountNames = { tokens: t`tokens`, cost: t`cost`, requests: t`requests` };
 
 /** What may be spent on models in a day or a month, and what is. */
 export function Budgets() {
@@ -23,43 +28,42 @@ export function Budgets() {
     <>
       <SetBudget key={given?.id ?? ""} given={given} onSet={loaded.reload} />
       <Waiting of={loaded} />
-      {loaded.data?.length === 0 && <p className="text-muted">{texts.nothing}</p>}
+      {loaded.data?.length === 0 && <p className="text-muted">{t`No spending limit`}</p>}
       {loaded.data && loaded.data.length > 0 && (
-        <Table
-          name={texts.title}
-          head={[texts.whose, texts.period, texts.used, texts.state, texts.atLimit, adminWords.people.actions]}
-        >
+        <Table name={t`Budgets`} head={[t`Applies to`, t`Per`, t`Used`, t`State`, t`When used up`, t`Actions`]}>
           {loaded.data.map((budget) => (
             <tr key={budget.id}>
               <th scope="row">{whose(budget)}</th>
-              <td>{texts.periods[budget.period]}</td>
+              <td>{periodNames[budget.period]}</td>
               <td className="min-w-44">
                 <Used budget={budget} />
               </td>
               <td>
                 {budget.state === undefined ? (
-                  <State grade="quiet">{texts.byItself}</State>
+                  <State grade="quiet">{t`each separately`}</State>
                 ) : (
-                  <State grade={grades[budget.state]}>{texts.states[budget.state]}</State>
+                  <State grade={grades[budget.state]}>{stateNames[budget.state]}</State>
                 )}
-                {budget.endsAt !== undefined && <div className="text-muted">{texts.until(time(budget.endsAt))}</div>}
+                {budget.endsAt !== undefined && (
+                  <div className="text-muted">{t`until ${{ when: time(budget.endsAt) }}`}</div>
+                )}
               </td>
-              <td>{texts.limits[budget.onLimit]}</td>
+              <td>{limitNames[budget.onLimit]}</td>
               <td>
                 <div className="row-actions">
                   <button
                     type="button"
                     className="button"
-                    aria-label={`${texts.edit}: ${whose(budget)}`}
+                    aria-label={`${t`Edit`}: ${whose(budget)}`}
                     onClick={() => setGiven(budget)}
                   >
-                    {texts.edit}
+                    {t`Edit`}
                   </button>
                   <Act
-                    name={`${words.delete}: ${whose(budget)}`}
+                    name={`${t`Delete`}: ${whose(budget)}`}
                     onAct={() => budgets.remove(budget.id).then(loaded.reload)}
                   >
-                    {words.delete}
+                    {t`Delete`}
                   </Act>
                 </div>
               </td>
@@ -75,7 +79,11 @@ const grades = { ok: "ok", warning: "warn", reached: "bad" } as const;
 const amounts = ["tokens", "cost", "requests"] as const;
 
 function whose({ kind, user, group }: BudgetView): string {
-  return kind === "default" ? texts.each : kind === "user" ? (user?.name ?? "") : texts.group(group ?? "");
+  return kind === "default"
+    ? t`each account without its own`
+    : kind === "user"
+      ? (user?.name ?? "")
+      : t`group ${{ name: group ?? "" }}, shared`;
 }
 
 /** Of each amount that has a bound: what is used of it. */
@@ -87,7 +95,7 @@ function Used({ budget }: { readonly budget: BudgetView }) {
     const used = budget.used?.[amount];
     return (
       <div key={amount}>
-        {used === undefined ? show(most) : texts.of(show(used), show(most))} {texts.amounts[amount]}
+        {used === undefined ? show(most) : t`${{ used: show(used) }} of ${{ most: show(most) }}`} {amountNames[amount]}
         {used !== undefined && (
           <div className="meter" aria-hidden>
             <span style={{ width: `${Math.min(100, most === 0 ? 100 : (used / most) * 100)}%` }} />
@@ -123,8 +131,8 @@ function SetBudget({ given, onSet }: SetProps) {
   );
   return (
     <Form
-      name={texts.set}
-      submit={texts.set}
+      name={t`Set budget`}
+      submit={t`Set budget`}
       onSubmit={async () => {
         const [kind, id = ""] = splitOnce(subject);
         const budget: BudgetInput = {
@@ -142,38 +150,38 @@ function SetBudget({ given, onSet }: SetProps) {
       }}
     >
       <ChoiceField
-        label={texts.whose}
+        label={t`Applies to`}
         value={subject}
         onChange={setSubject}
         options={[
-          ["default", texts.each],
+          ["default", t`each account without its own`],
           ...(people.data ?? []).map(({ id, name }): [string, string] => [`user:${id}`, name]),
           ...(sets.data ?? [])
             .filter(({ name }) => name !== "everyone")
-            .map(({ name }): [string, string] => [`group:${name}`, texts.group(name)]),
+            .map(({ name }): [string, string] => [`group:${name}`, t`group ${name}, shared`]),
         ]}
       />
       <ChoiceField
-        label={texts.period}
+        label={t`Per`}
         value={period}
         onChange={(value) => setPeriod(value as typeof period)}
         options={[
-          ["day", texts.periods.day],
-          ["month", texts.periods.month],
+          ["day", t`day`],
+          ["month", t`month`],
         ]}
       />
-      {input("tokens", adminWords.usage.tokens)}
-      {input("cost", adminWords.usage.cost)}
-      {input("requests", adminWords.usage.requests)}
-      {input("warnAt", texts.warnAt)}
+      {input("tokens", t`Tokens`)}
+      {input("cost", t`Cost`)}
+      {input("requests", t`Requests`)}
+      {input("warnAt", t`Warn at (%)`)}
       <ChoiceField
-        label={texts.atLimit}
+        label={t`When used up`}
         value={onLimit}
         onChange={(value) => setOnLimit(value as OnBudgetLimit)}
         options={[
-          ["wait", texts.limits.wait],
-          ["refuse", texts.limits.refuse],
-          ["warn", texts.limits.warn],
+          ["wait", t`runs pause and ask`],
+          ["refuse", t`runs fail`],
+          ["warn", t`warn only`],
         ]}
       />
     </Form>

@@ -1,16 +1,14 @@
 import { useState } from "react";
+import { plural, t } from "@lingui/core/macro";
 import type { FoundModels } from "../../src/protocol/agents/trials.ts";
 import type { DefinedModel } from "../../src/protocol/agents/definitions.ts";
-import { words } from "../words/words.ts";
-import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";
 import { DefinitionEditor } from "./definition-editor.tsx";
 import { modelFields, Trial } from "./model-trial.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { TextField } from "../parts/forms/fields.tsx";
-
-const texts = adminWords.connect;
+import { reachNames } from "./admin-names.ts";
 
 type ConnectProps = {
   readonly known: readonly DefinedModel[];
@@ -46,21 +44,21 @@ export function ConnectModel({ known, onSaved, onClose }: ConnectProps) {
           onSaved();
         }}
         onClose={() => setChosen(undefined)}
-        closeName={texts.back}
+        closeName={t`Back`}
       >
         <label className="flex basis-full items-center gap-2">
           <input type="checkbox" checked={isDefault} onChange={(event) => setDefault(event.target.checked)} />
-          {texts.asDefault}
+          {t`Use as the default for agents without a model of their own`}
         </label>
       </DefinitionEditor>
     );
   return (
-    <section className="grid gap-3 rounded-card border border-hairline p-3" aria-label={texts.title}>
-      <h2>{texts.title}</h2>
-      <p className="text-muted">{texts.explain}</p>
+    <section className="grid gap-3 rounded-card border border-hairline p-3" aria-label={t`Connect a model`}>
+      <h2>{t`Connect a model`}</h2>
+      <p className="text-muted">{t`Enter the address of a model server (Ollama, llama.cpp, LM Studio, vLLM, or a provider) and its API key, if it needs one. Colloquy lists the models it finds.`}</p>
       <Form
-        name={texts.title}
-        submit={texts.find}
+        name={t`Connect a model`}
+        submit={t`Find models`}
         onSubmit={async () => {
           setFound(undefined);
           setFound(await definitions.findModels({ baseUrl: wholeAddress(baseUrl), ...(apiKey !== "" && { apiKey }) }));
@@ -68,16 +66,16 @@ export function ConnectModel({ known, onSaved, onClose }: ConnectProps) {
         beside={
           <>
             <button type="button" className="button" onClick={() => setChosen("")}>
-              {texts.byHand}
+              {t`Enter manually`}
             </button>
             <button type="button" className="button" onClick={onClose}>
-              {words.cancel}
+              {t`Cancel`}
             </button>
           </>
         }
       >
         <TextField
-          label={texts.address}
+          label={t`Address`}
           value={baseUrl}
           onChange={setBaseUrl}
           hint="http://localhost:11434"
@@ -85,7 +83,7 @@ export function ConnectModel({ known, onSaved, onClose }: ConnectProps) {
           isWide
           choices={addresses}
         />
-        <TextField label={texts.key} type="password" value={apiKey} onChange={setApiKey} />
+        <TextField label={t`API key (optional)`} type="password" value={apiKey} onChange={setApiKey} />
       </Form>
       {found && <FoundModelList found={found} onChoose={setChosen} />}
     </section>
@@ -114,11 +112,11 @@ type FoundModelsProps = {
 };
 
 function FoundModelList({ found: { provider, models, reach, wantsKey, tried }, onChoose }: FoundModelsProps) {
-  if (wantsKey) return <Problem text={texts.wantsKey} />;
+  if (wantsKey) return <Problem text={t`This model server needs a valid API key. Correct the key and search again.`} />;
   if (provider === null || models.length === 0)
     return (
       <div role="alert">
-        <p>{texts.none}</p>
+        <p>{t`No models found:`}</p>
         <ul>
           {tried.map(({ url, provider: as, outcome }) => (
             <li key={as + url}>
@@ -130,7 +128,7 @@ function FoundModelList({ found: { provider, models, reach, wantsKey, tried }, o
     );
   return (
     <div role="status" className="grid gap-2">
-      <p>{texts.found(models.length, provider, adminWords.models.reach[reach])}</p>
+      <p>{t`${plural({ count: models.length }, { one: "# model", other: "# models" })} · Provider: ${provider} · ${{ reach: reachNames[reach] }}. Choose one:`}</p>
       <ul className="flex flex-wrap gap-2">
         {models.slice(0, shown).map((model) => (
           <li key={model}>
@@ -140,7 +138,9 @@ function FoundModelList({ found: { provider, models, reach, wantsKey, tried }, o
           </li>
         ))}
       </ul>
-      {models.length > shown && <p className="text-muted">{texts.more(models.length - shown)}</p>}
+      {models.length > shown && (
+        <p className="text-muted">{t`and ${{ count: models.length - shown }} more: enter the name manually`}</p>
+      )}
     </div>
   );
 }

@@ -1,11 +1,11 @@
-import { adminWords } from "./admin-words.ts";
+import { t } from "@lingui/core/macro";
 import { definitions } from "./admin-client.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/action-button.tsx";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 
-const texts = adminWords.defaults;
+const choiceNames = { agent: "Default agent", model: t`Default model` };
 
 /** The model that the choice is about: it can't mean itself. */
 const itself = "default";
@@ -23,22 +23,24 @@ export function Default({ of, names = [] }: DefaultProps) {
     loaded.reload();
   });
   if (!current) return null;
-  const byItself = current.value === null ? texts.none : texts.byItself(current.value);
+  const byItself = current.value === null ? t`none` : t`automatic (${{ value: current.value }})`;
   return (
     <div className="grid justify-items-start gap-1">
       <ChoiceField
-        label={texts[of]}
+        label={choiceNames[of]}
         value={chosen}
         isDisabled={current.readOnly || isBusy}
         onChange={act}
         options={[
-          ["", isSet ? texts.server : byItself],
+          ["", isSet ? t`automatic` : byItself],
           ...[
             ...new Set([...names.filter((id) => of === "agent" || id !== itself), ...(chosen === "" ? [] : [chosen])]),
           ].map((id): [string, string] => [id, id]),
         ]}
       />
-      {current.readOnly && <p className="text-muted">{texts.readOnly(current.where ?? current.source)}</p>}
+      {current.readOnly && (
+        <p className="text-muted">{t`Set in ${{ where: current.where ?? current.source }}. Change it there.`}</p>
+      )}
       <Problem text={problem ?? current.problem ?? undefined} />
     </div>
   );

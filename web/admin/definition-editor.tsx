@@ -1,17 +1,15 @@
 import { type ReactNode, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { DefinedView } from "../../src/protocol/agents/definitions.ts";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import type { DefinitionDraft, KindClient } from "../../src/client/definitions.ts";
 import { commandLineOf } from "../../src/protocol/agents/command-line.ts";
 import { confirmAction } from "../parts/confirm.tsx";
-import { words } from "../words/words.ts";
-import { adminWords } from "./admin-words.ts";
 import { definitionOf, type FieldSpec, definitionForm, type DefinitionForm } from "./definition-fields.ts";
 import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
-
-const texts = adminWords.definitions;
+import { addNames, sourceNames } from "./admin-names.ts";
 const kinds = { models: "model", agents: "agent", "mcp-servers": "mcp-server" } as const;
 
 type DefinitionEditorProps<View extends DefinedView> = {
@@ -43,7 +41,7 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
     draft,
     onSaved,
     onClose,
-    closeName = words.cancel,
+    closeName = t`Cancel`,
     tryIt,
     about,
     children,
@@ -59,7 +57,7 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
 
   const read = (): DefinitionDraft => {
     const definition = definitionOf(written, fields);
-    if (!definition) throw new Error(words.badJson);
+    if (!definition) throw new Error(t`This is not valid JSON.`);
     return { id: id.trim(), definition };
   };
   /** What runs a program here goes on only once somebody has seen what it runs. */
@@ -67,7 +65,12 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
     const given = read();
     const confirm = commandLineOf(kinds[section], given.definition);
     if (confirm === undefined) return given;
-    const isSure = await confirmAction({ title: texts.runsProgram, text: confirm, action: texts.runIt, isGrave: true });
+    const isSure = await confirmAction({
+      title: t`Run this program as the server's user?`,
+      text: confirm,
+      action: t({ context: "verb", message: `Run` }),
+      isGrave: true,
+    });
     return isSure ? { ...given, confirm } : undefined;
   };
   async function save(): Promise<void> {
@@ -78,11 +81,11 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
     revision === undefined ? kind.create(given) : kind.change({ ...given, revision });
 
   return (
-    <section className="rounded-card border border-hairline p-3" aria-label={entry?.id ?? texts.add[section]}>
+    <section className="rounded-card border border-hairline p-3" aria-label={entry?.id ?? addNames[section]}>
       <fieldset disabled={isReadOnly} className="contents">
         <Form
-          name={entry?.id ?? texts.add[section]}
-          submit={texts.save}
+          name={entry?.id ?? addNames[section]}
+          submit={t`Save`}
           onSubmit={save}
           beside={
             <>
@@ -93,7 +96,7 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
                     if (given) setTrial(await tryIt(given));
                   }}
                 >
-                  {texts.tryDraft}
+                  {t`Test`}
                 </Act>
               )}
               {!isReadOnly && (
@@ -105,11 +108,11 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
           }
         >
           <div className="basis-full">
-            <h2>{entry?.id ?? texts.add[section]}</h2>
+            <h2>{entry?.id ?? addNames[section]}</h2>
             {entry && <p className="text-muted">{placeText(entry)}</p>}
             {about}
           </div>
-          {!entry && <TextField label={texts.id} value={id} onChange={setId} isNeeded />}
+          {!entry && <TextField label={t`Name`} value={id} onChange={setId} isNeeded />}
           {fields
             .filter(({ key }) => written.values[key] !== undefined)
             .map((field) => (
@@ -121,8 +124,8 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
               />
             ))}
           <details className="basis-full" open={written.rest !== "" && isReadOnly}>
-            <summary>{texts.rest}</summary>
-            <Field label={texts.restLabel} isWide>
+            <summary>{t`Advanced (JSON)`}</summary>
+            <Field label={t`Other keys of the definition`} isWide>
               <textarea
                 className="field w-full text-ink"
                 rows={8}
@@ -138,7 +141,7 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
       {trial !== undefined && <div className="pt-3">{trial}</div>}
       {isReadOnly && (
         <button type="button" className="button mt-3" onClick={onClose}>
-          {words.close}
+          {t`Close`}
         </button>
       )}
     </section>
@@ -148,7 +151,7 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
 /** What is wrong by the names of the fields it stands in, instead of the keys behind them. */
 function inWordsOfForm(error: unknown, fields: readonly FieldSpec[]): unknown {
   if (!(error instanceof ColloquyError) || !error.detail.problems?.length) return error;
-  const labels = new Map([["id", texts.id], ...fields.map(({ key, label }): [string, string] => [key, label])]);
+  const labels = new Map([["id", t`Name`], ...fields.map(({ key, label }): [string, string] => [key, label])]);
   const lines = error.detail.problems.map(({ path, message }) => {
     const label = labels.get(path.split(/[.[]/, 1)[0]!) ?? path;
     return label === "" ? message : `${label}: ${message}`;
@@ -158,9 +161,11 @@ function inWordsOfForm(error: unknown, fields: readonly FieldSpec[]): unknown {
 
 /** Where it is defined, and what that means for changing it. */
 function placeText({ source, where, readOnly, revision }: DefinedView): string {
-  const place = `${texts.sources[source]}${where === null ? "" : ` (${where})`}`;
-  if (readOnly) return texts.readOnly(place);
-  return revision === null ? texts.takesPlace(place) : texts.definedHere;
+  const place = `${sourceNames[source]}${where === null ? "" : ` (${where})`}`;
+  if (readOnly) return t`Defined in ${place}. Change it there.`;
+  return revision === null
+    ? t`Source: ${place}. What you save here overrides it until you delete it.`
+    : t`Defined here. Changes take effect immediately.`;
 }
 
 type SpecFieldProps = {
@@ -176,7 +181,7 @@ function SpecField({ field: { label, kind, choices = [], hint, isNeeded = false 
         label={label}
         value={value}
         onChange={onChange}
-        options={[...new Set([...choices, value])].map((each) => [each, each === "" ? texts.byDefault : each])}
+        options={[...new Set([...choices, value])].map((each) => [each, each === "" ? t`(default)` : each])}
       />
     );
   if (kind === "line" || kind === "secret")

@@ -1,10 +1,9 @@
 import { type ReactNode, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { DefinedView } from "../../src/protocol/agents/definitions.ts";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import type { DefinitionDraft, KindClient } from "../../src/client/definitions.ts";
 import { changeQuery, useQuery } from "../page/path.ts";
-import { words } from "../words/words.ts";
-import { adminWords } from "./admin-words.ts";
 import { DefinitionEditor, entryKey } from "./definition-editor.tsx";
 import type { FieldSpec } from "./definition-fields.ts";
 import type { LoadState } from "../parts/use-loaded.ts";
@@ -13,8 +12,9 @@ import { Act } from "../parts/action-button.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { confirmAction } from "../parts/confirm.tsx";
+import { addNames, sectionNames, sourceNames } from "./admin-names.ts";
 
-const texts = adminWords.definitions;
+const stateNames = { shadowed: t`overridden`, refused: t`invalid` };
 
 type DefinitionListProps<View extends DefinedView> = {
   readonly section: "models" | "agents" | "mcp-servers";
@@ -53,14 +53,14 @@ export function DefinitionList<View extends DefinedView>(props: DefinitionListPr
       ) : (
         <div>
           <button type="button" className="button-main" onClick={() => changeQuery({ new: "1", edit: undefined })}>
-            {texts.add[section]}
+            {addNames[section]}
           </button>
         </div>
       )}
       {entry && <DefinitionEditor key={opened} {...editor} entry={entry} about={about?.(entry)} />}
       <Waiting of={loaded} />
       {loaded.data && (
-        <Table name={adminWords.sections[section]} head={[texts.id, ...head, texts.source, texts.actions]}>
+        <Table name={sectionNames[section]} head={[t`Name`, ...head, t`Defined in`, t`Actions`]}>
           {loaded.data.map((view) => (
             <Row key={entryKey(view)} view={view} cells={cells(view)} actions={actions} kind={kind} onChange={saved} />
           ))}
@@ -100,7 +100,7 @@ function Row<View extends DefinedView>({ view, cells, actions, kind, onChange }:
           {id}
           {state !== "active" && (
             <div className="font-normal">
-              <State grade={state === "refused" ? "bad" : "warn"}>{texts.states[state]}</State>
+              <State grade={state === "refused" ? "bad" : "warn"}>{stateNames[state]}</State>
             </div>
           )}
           {problems.map(({ path, message }) => (
@@ -113,7 +113,7 @@ function Row<View extends DefinedView>({ view, cells, actions, kind, onChange }:
           <td key={at}>{cell}</td>
         ))}
         <td>
-          {texts.sources[source]}
+          {sourceNames[source]}
           {where !== null && <div className="text-muted">{where}</div>}
         </td>
         <td>
@@ -122,18 +122,26 @@ function Row<View extends DefinedView>({ view, cells, actions, kind, onChange }:
             <button
               type="button"
               className="button"
-              aria-label={`${readOnly ? texts.look : texts.edit}: ${id}`}
+              aria-label={`${readOnly ? t`View` : t`Edit`}: ${id}`}
               onClick={() => changeQuery({ edit: entryKey(view), new: undefined })}
             >
-              {readOnly ? texts.look : texts.edit}
+              {readOnly ? t`View` : t`Edit`}
             </button>
             {revision !== null && (
               <Act
-                name={`${words.delete}: ${id}`}
-                isSure={() => confirmAction({ ...texts.deleteSure(id), action: words.delete })}
+                name={`${t`Delete`}: ${id}`}
+                isSure={() =>
+                  confirmAction({
+                    ...{
+                      title: t`Delete ${id}?`,
+                      text: t`Nobody can use it any more, unless it is also defined elsewhere.`,
+                    },
+                    action: t`Delete`,
+                  })
+                }
                 onAct={() => remove(false)}
               >
-                {words.delete}
+                {t`Delete`}
               </Act>
             )}
           </div>
@@ -142,7 +150,7 @@ function Row<View extends DefinedView>({ view, cells, actions, kind, onChange }:
               <p role="alert" className="text-bad">
                 {inUse}
               </p>
-              <Act onAct={() => remove(true)}>{texts.deleteAnyway}</Act>
+              <Act onAct={() => remove(true)}>{t`Delete anyway`}</Act>
             </div>
           )}
         </td>
@@ -153,7 +161,7 @@ function Row<View extends DefinedView>({ view, cells, actions, kind, onChange }:
             <div className="flex flex-wrap items-start gap-3" role="status">
               <div className="min-w-0 grow">{below}</div>
               <button type="button" className="button" onClick={() => setBelow(undefined)}>
-                {words.close}
+                {t`Close`}
               </button>
             </div>
           </td>

@@ -1,11 +1,29 @@
-import { adminWords } from "./admin-words.ts";
+import { plural, t } from "@lingui/core/macro";
 import { overview } from "./admin-client.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { State } from "../parts/state.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 
-const texts = adminWords.doctor;
+const gradeNames = { trouble: t`Error`, note: t`Note`, ok: t`OK` };
+
+const aboutNames: Readonly<Record<string, string>> = {
+  agents: t`agents`,
+  clock: t`clock`,
+  config: t`configuration`,
+  database: t`database`,
+  defined: t`definitions`,
+  disk: t`disk`,
+  files: t`files`,
+  mcp: t`MCP servers`,
+  model: t`model`,
+  models: t`models`,
+  rows: t`rows`,
+  server: t`server`,
+  tools: t`tools`,
+  webhooks: t`webhooks`,
+  websearch: t`web search`,
+};
 const order = ["trouble", "note", "ok"];
 const grades = { trouble: "bad", note: "warn", ok: "ok" } as const;
 
@@ -18,19 +36,23 @@ export function Doctor() {
     <>
       <div className="flex flex-wrap items-center gap-3">
         <button type="button" className="button" onClick={loaded.reload}>
-          {texts.again}
+          {t`Check again`}
         </button>
-        {found && <p role="status">{troubles === 0 ? texts.well : texts.troubles(troubles)}</p>}
+        {found && (
+          <p role="status">
+            {troubles === 0 ? t`No issues found.` : plural({ count: troubles }, { one: "# issue", other: "# issues" })}
+          </p>
+        )}
       </div>
       <Waiting of={loaded} />
       {found && (
-        <Table name={texts.title} head={[texts.grade, texts.about, texts.finding]}>
+        <Table name={t`Findings`} head={[t`Severity`, t`Area`, t`Finding`]}>
           {found.map(({ grade, about, text }) => (
             <tr key={about + text}>
               <td>
-                <State grade={grades[grade]}>{texts.grades[grade]}</State>
+                <State grade={grades[grade]}>{gradeNames[grade]}</State>
               </td>
-              <th scope="row">{texts.abouts[about] ?? about}</th>
+              <th scope="row">{aboutNames[about] ?? about}</th>
               <td className="whitespace-pre-wrap">{text}</td>
             </tr>
           ))}

@@ -1,8 +1,7 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { GroupView } from "../../src/protocol/people/accounts.ts";
 import { changeQuery, useQuery } from "../page/path.ts";
-import { words } from "../words/words.ts";
-import { adminWords } from "./admin-words.ts";
 import { groups, users } from "./admin-client.ts";
 import { linesOf } from "./definition-fields.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
@@ -12,8 +11,6 @@ import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { confirmAction } from "../parts/confirm.tsx";
-
-const texts = adminWords.groups;
 /** Of all accounts; what it grants is what each user may. */
 const everyone = "everyone";
 
@@ -25,10 +22,10 @@ export function Groups() {
   const group = loaded.data?.find((each) => each.name === opened);
   return (
     <>
-      <p className="text-muted">{texts.explain}</p>
+      <p className="text-muted">{t`Members get their groups' combined permissions; admins can do everything. “everyone” applies to every account.`}</p>
       <Form
-        name={texts.add}
-        submit={texts.add}
+        name={t`Create group`}
+        submit={t`Create group`}
         onSubmit={async () => {
           await groups.save(name.trim(), []);
           setName("");
@@ -36,39 +33,46 @@ export function Groups() {
           changeQuery({ edit: name.trim() });
         }}
       >
-        <TextField label={texts.name} value={name} onChange={setName} isNeeded />
+        <TextField label={t`Name`} value={name} onChange={setName} isNeeded />
       </Form>
       {group && <Group key={group.name} group={group} onChange={loaded.reload} />}
       <Waiting of={loaded} />
       {loaded.data && (
-        <Table name={texts.title} head={[texts.name, texts.permissions, texts.members, adminWords.people.actions]}>
+        <Table name={t`Groups`} head={[t`Name`, t`Permissions`, t`Members`, t`Actions`]}>
           {loaded.data.map(({ name: id, permissions, members }) => (
             <tr key={id}>
               <th scope="row">{id}</th>
               <td>
                 <code>{permissions.join(", ")}</code>
               </td>
-              <td>{id === everyone ? texts.all : members}</td>
+              <td>{id === everyone ? t`all accounts` : members}</td>
               <td>
                 <div className="row-actions">
                   <button
                     type="button"
                     className="button"
-                    aria-label={`${texts.edit}: ${id}`}
+                    aria-label={`${t`Edit`}: ${id}`}
                     onClick={() => changeQuery({ edit: id })}
                   >
-                    {texts.edit}
+                    {t`Edit`}
                   </button>
                   <Act
-                    name={`${id === everyone ? texts.reset : words.delete}: ${id}`}
+                    name={`${id === everyone ? t`Reset to default` : t`Delete`}: ${id}`}
                     isSure={
                       id === everyone
                         ? undefined
-                        : () => confirmAction({ ...texts.deleteSure(id), action: words.delete })
+                        : () =>
+                            confirmAction({
+                              ...{
+                                title: t`Delete the group ${{ name: id }}?`,
+                                text: t`Its members lose the permissions that no other group gives them.`,
+                              },
+                              action: t`Delete`,
+                            })
                     }
                     onAct={() => groups.remove(id).then(loaded.reload)}
                   >
-                    {id === everyone ? texts.reset : words.delete}
+                    {id === everyone ? t`Reset to default` : t`Delete`}
                   </Act>
                 </div>
               </td>
@@ -86,16 +90,19 @@ function Group({ group, onChange }: { readonly group: GroupView; readonly onChan
     <section className="grid gap-3 rounded-card border border-hairline p-3" aria-label={group.name}>
       <h2>{group.name}</h2>
       <Form
-        name={texts.permissions}
-        submit={texts.save}
+        name={t`Permissions`}
+        submit={t`Save`}
         onSubmit={() => groups.save(group.name, linesOf(permissions)).then(onChange)}
         beside={
           <button type="button" className="button" onClick={() => changeQuery({ edit: undefined })}>
-            {words.close}
+            {t`Close`}
           </button>
         }
       >
-        <Field label={texts.perLine} isWide>
+        <Field
+          label={t`One per line: agent:<id>, model:<id>, tool:<name>, collection:<name>, room:<name>; * matches anything`}
+          isWide
+        >
           <textarea
             className="field w-full text-ink"
             rows={6}
@@ -127,27 +134,24 @@ function Members({ name, onChange }: { readonly name: string; readonly onChange:
         {members.data?.map((member) => (
           <li key={member.id} className="flex items-center gap-2">
             {member.name}
-            <Act
-              name={`${texts.takeOut}: ${member.name}`}
-              onAct={() => groups.removeMember(name, member.id).then(changed)}
-            >
-              {texts.takeOut}
+            <Act name={`${t`Remove`}: ${member.name}`} onAct={() => groups.removeMember(name, member.id).then(changed)}>
+              {t`Remove`}
             </Act>
           </li>
         ))}
       </ul>
       <Form
-        name={texts.addMember}
-        submit={texts.addMember}
+        name={t`Add to group`}
+        submit={t`Add to group`}
         onSubmit={async () => {
-          if (chosen === "") throw new Error(texts.whom);
+          if (chosen === "") throw new Error(t`Choose a person.`);
           await groups.addMember(name, chosen);
           setChosen("");
           changed();
         }}
       >
         <ChoiceField
-          label={adminWords.people.name}
+          label={t`Name`}
           value={chosen}
           onChange={setChosen}
           options={[["", "–"], ...others.map(({ id, name: text }): [string, string] => [id, text])]}

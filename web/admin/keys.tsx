@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { KeyView, UserView } from "../../src/protocol/people/accounts.ts";
 import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
@@ -10,11 +11,7 @@ import { ScopesField, scopesIn } from "../parts/forms/scopes-field.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { changeQuery } from "../page/path.ts";
-import { words } from "../words/words.ts";
 import { users } from "./admin-client.ts";
-import { adminWords } from "./admin-words.ts";
-
-const texts = adminWords.people;
 
 type KeysProps = {
   readonly user: UserView;
@@ -27,33 +24,33 @@ export function Keys({ user: { id, name }, onTold }: KeysProps) {
   const [label, setLabel] = useState("");
   const [scopes, setScopes] = useState("agents:*");
   return (
-    <section className="grid gap-3 rounded-card border border-hairline p-3" aria-label={texts.keysOf(name)}>
-      <h2>{texts.keysOf(name)}</h2>
+    <section className="grid gap-3 rounded-card border border-hairline p-3" aria-label={t`API keys of ${name}`}>
+      <h2>{t`API keys of ${name}`}</h2>
       <Form
-        name={texts.newKey}
-        submit={texts.newKey}
+        name={t`New key`}
+        submit={t`New key`}
         onSubmit={async () => {
           const { text } = await users.addKey(id, {
-            label: label.trim() || texts.keyLabel,
+            label: label.trim() || t`created by an admin`,
             scopes: scopesIn(scopes),
           });
           setLabel("");
-          onTold({ label: texts.keyOf(name), text });
+          onTold({ label: t`API key for ${name}. You won't see it again:`, text });
           loaded.reload();
         }}
         beside={
           <button type="button" className="button" onClick={() => changeQuery({ keys: undefined })}>
-            {words.close}
+            {t`Close`}
           </button>
         }
       >
-        <TextField label={texts.keyFor} value={label} onChange={setLabel} hint={texts.keyLabel} />
-        <ScopesField label={texts.keyMay} value={scopes} onChange={setScopes} />
+        <TextField label={t`Label`} value={label} onChange={setLabel} hint={t`created by an admin`} />
+        <ScopesField label={t`Scopes`} value={scopes} onChange={setScopes} />
       </Form>
       <Waiting of={loaded} />
-      {loaded.data?.length === 0 && <p className="text-muted">{texts.noKeys}</p>}
+      {loaded.data?.length === 0 && <p className="text-muted">{t`No API keys`}</p>}
       {loaded.data && loaded.data.length > 0 && (
-        <Table name={texts.keysOf(name)} head={[texts.keyFor, texts.made, texts.lastUsed, texts.state, texts.actions]}>
+        <Table name={t`API keys of ${name}`} head={[t`Label`, t`Created`, t`Last used`, t`State`, t`Actions`]}>
           {loaded.data.map((key) => (
             <tr key={key.id}>
               <th scope="row">
@@ -61,18 +58,15 @@ export function Keys({ user: { id, name }, onTold }: KeysProps) {
                 {key.scopes !== null && <div className="font-normal text-muted">{key.scopes.join(", ")}</div>}
               </th>
               <td className="whitespace-nowrap">{time(key.createdAt)}</td>
-              <td className="whitespace-nowrap">{key.lastUsedAt === null ? texts.neverUsed : time(key.lastUsedAt)}</td>
+              <td className="whitespace-nowrap">{key.lastUsedAt === null ? t`never` : time(key.lastUsedAt)}</td>
               <td>
                 <Validity of={key} />
               </td>
               <td>
                 <div className="row-actions">
                   {key.revokedAt === null && (
-                    <Act
-                      name={`${texts.revoke}: ${key.label}`}
-                      onAct={() => users.revokeKey(key.id).then(loaded.reload)}
-                    >
-                      {texts.revoke}
+                    <Act name={`${t`Revoke`}: ${key.label}`} onAct={() => users.revokeKey(key.id).then(loaded.reload)}>
+                      {t`Revoke`}
                     </Act>
                   )}
                 </div>
@@ -86,11 +80,11 @@ export function Keys({ user: { id, name }, onTold }: KeysProps) {
 }
 
 function Validity({ of: { revokedAt, expiresAt } }: { readonly of: KeyView }) {
-  if (revokedAt !== null) return <State grade="quiet">{texts.revokedAt(time(revokedAt))}</State>;
-  if (expiresAt === null) return <State grade="ok">{texts.valid}</State>;
+  if (revokedAt !== null) return <State grade="quiet">{t`revoked ${{ when: time(revokedAt) }}`}</State>;
+  if (expiresAt === null) return <State grade="ok">{t`valid`}</State>;
   return Date.parse(expiresAt) < Date.now() ? (
-    <State grade="quiet">{texts.expiredAt(time(expiresAt))}</State>
+    <State grade="quiet">{t`expired ${{ when: time(expiresAt) }}`}</State>
   ) : (
-    <State grade="ok">{texts.validUntil(time(expiresAt))}</State>
+    <State grade="ok">{t`valid until ${{ when: time(expiresAt) }}`}</State>
   );
 }

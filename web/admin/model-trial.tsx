@@ -1,17 +1,14 @@
+import { t } from "@lingui/core/macro";
 import type { ModelTrial } from "../../src/protocol/agents/trials.ts";
-import { adminWords } from "./admin-words.ts";
 import type { FieldSpec } from "./definition-fields.ts";
 import { duration } from "../parts/format.ts";
 import { State } from "../parts/state.tsx";
-import { words } from "../words/words.ts";
-
-const texts = adminWords.models;
 
 export const modelFields: readonly FieldSpec[] = [
-  { key: "provider", label: texts.provider, kind: "choice", choices: ["openai", "ollama", "anthropic"] },
-  { key: "baseUrl", label: texts.baseUrl, kind: "line", hint: "http://localhost:11434" },
-  { key: "model", label: texts.name, kind: "line" },
-  { key: "apiKey", label: texts.apiKey, kind: "secret" },
+  { key: "provider", label: t`Protocol`, kind: "choice", choices: ["openai", "ollama", "anthropic"] },
+  { key: "baseUrl", label: t`Address`, kind: "line", hint: "http://localhost:11434" },
+  { key: "model", label: t`Provider's model name`, kind: "line" },
+  { key: "apiKey", label: t`API key`, kind: "secret" },
 ];
 
 /** What a model answered when it was tried, or what went wrong and what to do. */
@@ -20,11 +17,11 @@ export function Trial({ trial }: { readonly trial: ModelTrial }) {
     return (
       <p role="status">
         {trial.text.trim() === "" ? (
-          <State grade="warn">{words.turn.wordless}</State>
+          <State grade="warn">{t`The model returned an empty answer.`}</State>
         ) : (
           <>
-            <State grade="ok">{texts.answered(duration(trial.firstPartMs), duration(trial.totalMs))}</State> “
-            {trial.text.slice(0, 300)}”
+            <State grade="ok">{t`Answered. First token after ${{ first: duration(trial.firstPartMs) }}, total ${{ whole: duration(trial.totalMs) }}`}</State>{" "}
+            “{trial.text.slice(0, 300)}”
           </>
         )}
       </p>

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
+import { plural, t } from "@lingui/core/macro";
 import type { DefinedModel } from "../../src/protocol/agents/definitions.ts";
-import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";
 import { ConnectModel } from "./connect-model.tsx";
 import { Default } from "./default-choice.tsx";
@@ -11,8 +11,7 @@ import { modelFields, Trial } from "./model-trial.tsx";
 import { State } from "../parts/state.tsx";
 import { Act } from "../parts/action-button.tsx";
 import { PageLink } from "../parts/page-link.tsx";
-
-const texts = adminWords.models;
+import { reachNames } from "./admin-names.ts";
 
 /** What thinks: connected, tried, and how each does. */
 export function Models() {
@@ -25,31 +24,28 @@ export function Models() {
         kind={definitions.models}
         fields={modelFields}
         loaded={loaded}
-        head={[texts.serves, texts.state, texts.lastDay]}
+        head={[t`Points to`, t`State`, t`Last 24 hours`]}
         cells={(model) => [
           <div key="served" className="min-w-36">
             {servedBy(model)}
-            {model.reach !== null && <div className="text-muted">{texts.reach[model.reach]}</div>}
+            {model.reach !== null && <div className="text-muted">{reachNames[model.reach]}</div>}
           </div>,
           <Health key="health" model={model} />,
           tries(model).length > 0 ? (
             ""
           ) : model.health === null ? (
-            <span className="text-muted">{texts.notAsked}</span>
+            <span className="text-muted">{t`not used this week`}</span>
           ) : (
             <div key="use" className="min-w-28">
               <PageLink to={`/admin?model=${encodeURIComponent(model.id)}`}>
-                {texts.requests(figure(model.health.requests), figure(model.health.errors))}
+                {t`${plural({ count: model.health.requests }, { one: "# request", other: "# requests" })}, ${{ errors: figure(model.health.errors) }} failed`}
               </PageLink>
             </div>
           ),
         ]}
         actions={({ id }, show) => (
-          <Act
-            name={`${adminWords.definitions.tryIt}: ${id}`}
-            onAct={async () => show(<Trial trial={await definitions.tryModel(id)} />)}
-          >
-            {adminWords.definitions.tryIt}
+          <Act name={`${t`Test`}: ${id}`} onAct={async () => show(<Trial trial={await definitions.tryModel(id)} />)}>
+            {t`Test`}
           </Act>
         )}
         tryDraft={async (draft): Promise<ReactNode> => <Trial trial={await definitions.tryModel(draft)} />}
@@ -67,7 +63,7 @@ function tries({ provider, definition }: DefinedModel): readonly string[] {
 
 function servedBy(model: DefinedModel): string {
   const others = tries(model);
-  if (others.length > 0) return texts.means(others);
+  if (others.length > 0) return others.length === 1 ? t`points to ${{ first: others[0]! }}` : others.join(t`, then `);
   return `${model.provider} · ${model.name}`;
 }
 
@@ -75,14 +71,14 @@ function Health({ model: { available, reason, health } }: { readonly model: Defi
   if (!available)
     return (
       <>
-        <State grade="bad">{texts.unavailable}</State>
+        <State grade="bad">{t`not available`}</State>
         {reason !== undefined && <div className="text-muted">{reason}</div>}
       </>
     );
   const failsNow = health?.lastErrorAt !== null && health !== null && health.lastErrorAt >= health.lastUsedAt;
   return (
     <>
-      <State grade={failsNow ? "warn" : "ok"}>{failsNow ? texts.failedLast : texts.available}</State>
+      <State grade={failsNow ? "warn" : "ok"}>{failsNow ? t`last request failed` : t`available`}</State>
       {health?.lastError && health.lastErrorAt && (
         <div className="break-words text-muted">
           {time(health.lastErrorAt)}: {health.lastError}

@@ -1,10 +1,9 @@
 import { useEffect, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { ErasureView, UserView } from "../../src/protocol/people/accounts.ts";
 import { Keys } from "./keys.tsx";
 import type { Role } from "../../src/protocol/base/callers.ts";
 import { changeQuery, useQuery } from "../page/path.ts";
-import { words } from "../words/words.ts";
-import { adminWords } from "./admin-words.ts";
 import { groups, users } from "./admin-client.ts";
 import { time } from "../parts/format.ts";
 import { type LoadState, useLoaded } from "../parts/use-loaded.ts";
@@ -19,13 +18,13 @@ import { Waiting } from "../parts/waiting.tsx";
 import { OneTimeSecretBox } from "../parts/one-time-secret.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 
-const texts = adminWords.people;
+const roleNames = { user: t`user`, admin: t`admin` };
 
 type OneTimeSecret = { readonly label: string; readonly text: string };
 
 const roles: readonly (readonly [Role, string])[] = [
-  ["user", texts.roles.user],
-  ["admin", texts.roles.admin],
+  ["user", t`user`],
+  ["admin", t`admin`],
 ];
 
 /** Accounts: made, invited, changed, their data saved or erased. */
@@ -60,16 +59,16 @@ export function People() {
       )}
       <div className="flex flex-wrap items-end gap-3">
         <TextField
-          label={texts.search}
+          label={t`Search names`}
           type="search"
           value={search}
           onChange={(value) => changeQuery({ search: value })}
         />
-        <PageLink to="/admin/groups">{texts.toGroups}</PageLink>
+        <PageLink to="/admin/groups">{t`Groups and permissions`}</PageLink>
       </div>
       <Waiting of={loaded} />
       {shown && (
-        <Table name={texts.title} head={[texts.name, texts.role, texts.state, texts.actions]}>
+        <Table name={t`Accounts`} head={[t`Name`, t`Role`, t`State`, t`Actions`]}>
           {shown.map((user) => (
             <Account key={user.id} user={user} onChange={loaded.reload} onTold={setTold} />
           ))}
@@ -91,52 +90,52 @@ function Account({ user: { id, name, role, disabled }, onChange, onTold }: Accou
   return (
     <tr>
       <th scope="row">{name}</th>
-      <td>{texts.roles[role]}</td>
-      <td>{disabled ? <State grade="quiet">{texts.disabled}</State> : <State grade="ok">{texts.active}</State>}</td>
+      <td>{roleNames[role]}</td>
+      <td>{disabled ? <State grade="quiet">{t`disabled`}</State> : <State grade="ok">{t`active`}</State>}</td>
       <td>
         <div className="row-actions">
-          <Act
-            name={`${disabled ? texts.enable : texts.disable}: ${name}`}
-            onAct={() => change({ disabled: !disabled })}
-          >
-            {disabled ? texts.enable : texts.disable}
+          <Act name={`${disabled ? t`Enable` : t`Disable`}: ${name}`} onAct={() => change({ disabled: !disabled })}>
+            {disabled ? t`Enable` : t`Disable`}
           </Act>
           <Act
-            name={`${role === "admin" ? texts.makeUser : texts.makeAdmin}: ${name}`}
+            name={`${role === "admin" ? t`Make user` : t`Make admin`}: ${name}`}
             onAct={() => change({ role: role === "admin" ? "user" : "admin" })}
           >
-            {role === "admin" ? texts.makeUser : texts.makeAdmin}
+            {role === "admin" ? t`Make user` : t`Make admin`}
           </Act>
           <Act
-            name={`${texts.reset}: ${name}`}
+            name={`${t`Reset password…`}: ${name}`}
             onAct={async () => {
               const { url, expiresAt } = await users.reset(id);
-              onTold({ label: texts.resetLink(name, time(expiresAt)), text: url });
+              onTold({
+                label: t`${name} can set a new password with this link, once, until ${{ until: time(expiresAt) }}:`,
+                text: url,
+              });
             }}
           >
-            {texts.reset}
+            {t`Reset password…`}
           </Act>
           <button
             type="button"
             className="button"
-            aria-label={`${texts.keys}: ${name}`}
+            aria-label={`${t`Keys…`}: ${name}`}
             onClick={() => changeQuery({ keys: id, erase: undefined })}
           >
-            {texts.keys}
+            {t`Keys…`}
           </button>
-          <Act name={`${texts.logOut}: ${name}`} onAct={() => users.logOut(id)}>
-            {texts.logOut}
+          <Act name={`${t`Log out everywhere`}: ${name}`} onAct={() => users.logOut(id)}>
+            {t`Log out everywhere`}
           </Act>
-          <a className="button" href={users.archiveOf(id)} download aria-label={`${texts.save}: ${name}`}>
-            {texts.save}
+          <a className="button" href={users.archiveOf(id)} download aria-label={`${t`Export data`}: ${name}`}>
+            {t`Export data`}
           </a>
           <button
             type="button"
             className="button text-bad"
-            aria-label={`${texts.erase}: ${name}`}
+            aria-label={`${t`Erase…`}: ${name}`}
             onClick={() => changeQuery({ erase: id, keys: undefined })}
           >
-            {texts.erase}
+            {t`Erase…`}
           </button>
         </div>
       </td>
@@ -151,20 +150,23 @@ function NewAccount({ onMade, onChange }: NewAccountProps) {
   const [role, setRole] = useState<Role>("user");
   return (
     <Form
-      name={texts.add}
-      submit={texts.add}
+      name={t`Create account`}
+      submit={t`Create account`}
       onSubmit={async () => {
         const { user, key, expiresAt } = await users.add({ name, role });
         setName("");
         onMade({
-          label: expiresAt === null ? texts.keyOf(user.name) : texts.firstKeyOf(user.name, time(expiresAt)),
+          label:
+            expiresAt === null
+              ? t`API key for ${{ name: user.name }}. You won't see it again:`
+              : t`API key for ${{ name: user.name }}, with all of the account's permissions, valid until ${{ end: time(expiresAt) }}. You won't see it again:`,
           text: key,
         });
         onChange();
       }}
     >
-      <TextField label={texts.name} value={name} onChange={setName} isNeeded />
-      <ChoiceField label={texts.role} value={role} options={roles} onChange={(value) => setRole(value as Role)} />
+      <TextField label={t`Name`} value={name} onChange={setName} isNeeded />
+      <ChoiceField label={t`Role`} value={role} options={roles} onChange={(value) => setRole(value as Role)} />
     </Form>
   );
 }
@@ -176,28 +178,33 @@ function Invitations({ onMade }: { readonly onMade: (told: OneTimeSecret) => voi
   const [days, setDays] = useState("7");
   return (
     <details>
-      <summary>{texts.invitations(loaded.data?.length ?? 0)}</summary>
+      <summary>{t`Invitations (${{ count: loaded.data?.length ?? 0 }} open)`}</summary>
       <div className="grid gap-3 py-3">
         <Form
-          name={texts.invite}
-          submit={texts.invite}
+          name={t`Invite`}
+          submit={t`Invite`}
           onSubmit={async () => {
             const names = into.split(/[\s,]+/).filter((each) => each !== "");
             const { url, expiresAt } = await groups.invite({ role, groups: names, days: Number(days) });
-            onMade({ label: texts.inviteLink(time(expiresAt)), text: url });
+            onMade({
+              label: t`One person can create an account with this link, until ${{ until: time(expiresAt) }}:`,
+              text: url,
+            });
             loaded.reload();
           }}
         >
-          <ChoiceField label={texts.role} value={role} options={roles} onChange={(value) => setRole(value as Role)} />
-          <TextField label={texts.intoGroups} value={into} onChange={setInto} />
-          <TextField label={texts.days} type="number" value={days} onChange={setDays} isNeeded />
+          <ChoiceField label={t`Role`} value={role} options={roles} onChange={(value) => setRole(value as Role)} />
+          <TextField label={t`Add to groups`} value={into} onChange={setInto} />
+          <TextField label={t`Valid for (days)`} type="number" value={days} onChange={setDays} isNeeded />
         </Form>
         <Waiting of={loaded} />
         <ul className="grid gap-1">
           {loaded.data?.map(({ id, role: of, groups: names, expiresAt }) => (
             <li key={id} className="flex flex-wrap items-center gap-3">
-              {texts.invited(texts.roles[of], names.join(", "), time(expiresAt))}
-              <Act onAct={() => groups.withdrawInvite(id).then(loaded.reload)}>{texts.withdraw}</Act>
+              {names.join(", ") === ""
+                ? t`${{ role: roleNames[of] }}, until ${{ until: time(expiresAt) }}`
+                : t`${{ role: roleNames[of] }}, in ${{ into: names.join(", ") }}, until ${{ until: time(expiresAt) }}`}
+              <Act onAct={() => groups.withdrawInvite(id).then(loaded.reload)}>{t`Revoke`}</Act>
             </li>
           ))}
         </ul>
@@ -210,23 +217,23 @@ function Invitations({ onMade }: { readonly onMade: (told: OneTimeSecret) => voi
 function Erase({ user, onBegun }: { readonly user: UserView; readonly onBegun: () => void }) {
   const [confirm, setConfirm] = useState("");
   return (
-    <section className="grid gap-3 rounded-card border border-bad p-3" aria-label={texts.eraseTitle(user.name)}>
-      <h2>{texts.eraseTitle(user.name)}</h2>
-      <p>{texts.eraseWhat}</p>
+    <section className="grid gap-3 rounded-card border border-bad p-3" aria-label={t`Erase ${{ name: user.name }}`}>
+      <h2>{t`Erase ${{ name: user.name }}`}</h2>
+      <p>{t`This can't be undone. The account is deleted with its conversations, files and keys, and with everything it said in other people's conversations.`}</p>
       <Form
-        name={texts.erase}
-        submit={texts.eraseNow}
+        name={t`Erase…`}
+        submit={t`Delete permanently`}
         onSubmit={async () => {
           await users.erase(user.id, confirm);
           onBegun();
         }}
         beside={
           <button type="button" className="button" onClick={() => changeQuery({ erase: undefined })}>
-            {words.cancel}
+            {t`Cancel`}
           </button>
         }
       >
-        <TextField label={texts.eraseConfirm} value={confirm} onChange={setConfirm} isNeeded />
+        <TextField label={t`Type the account name to confirm`} value={confirm} onChange={setConfirm} isNeeded />
       </Form>
     </section>
   );
@@ -239,11 +246,11 @@ function Erasures({ of }: { readonly of: LoadState<readonly ErasureView[]> }) {
   if (data.length === 0) return <Problem text={of.problem} />;
   return (
     <details open={isAtWork}>
-      <summary>{texts.erasures(data.length)}</summary>
+      <summary>{t`Erased accounts (${{ count: data.length }})`}</summary>
       <ul className="py-2" role="status">
         {data.map(({ id, begunAt, step, problem, doneAt }) => (
           <li key={id}>
-            {time(begunAt)}: {doneAt === null ? texts.erasing(step) : texts.erasedAt(time(doneAt))} {problem}
+            {time(begunAt)}: {doneAt === null ? t`erasing (${step})` : t`erased ${{ when: time(doneAt) }}`} {problem}
           </li>
         ))}
       </ul>

@@ -1,6 +1,6 @@
 import { useState } from "react";
+import { plural, t } from "@lingui/core/macro";
 import type { RetentionView } from "../../src/protocol/people/retention.ts";
-import { adminWords } from "./admin-words.ts";
 import { retention } from "./admin-client.ts";
 import { figure, time } from "../parts/format.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
@@ -10,7 +10,24 @@ import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { confirmAction } from "../parts/confirm.tsx";
 
-const texts = adminWords.retention;
+const kindNames: Readonly<Record<string, readonly string[]>> = {
+  threads: [t`Conversations`, t`with their runs and files; counted from the last activity`],
+  archivedThreads: [t`Archived conversations`, t`counted from the last activity or from archiving, whichever is later`],
+  runs: [
+    t`Run details`,
+    t`limits, ledger, and delegated runs with their threads; counted from the run's end. Messages, calls and results stay`,
+  ],
+  uploads: [t`Uploaded files`, t`counted from the upload; what messages say about them stays`],
+  workspaces: [
+    t`Files created in conversations`,
+    t`by tools and people; counted from the last activity. The conversations stay`,
+  ],
+  shares: [t`Shared links`, t`counted from when they were created; expired links are deleted immediately`],
+  callLog: [t`Model call log`, t`the log that usage is calculated from`],
+  audit: [t`Audit log`, t`who changed what`],
+};
+
+const sourceNames = { admin: t`an admin`, default: t`default` };
 
 /** How long things are kept, and what would go by it. */
 export function Retention() {
@@ -18,7 +35,7 @@ export function Retention() {
   const [told, setTold] = useState<string>();
   return (
     <>
-      <p className="text-muted">{texts.explain}</p>
+      <p className="text-muted">{t`Older data is deleted every hour, a little at a time. Leave a field empty to keep data indefinitely.`}</p>
       <div className="flex flex-wrap items-center gap-3">
         <Act
           onAct={async () => {
@@ -26,15 +43,21 @@ export function Retention() {
             const some = going.filter(({ count }) => count > 0);
             setTold(
               some.length === 0
-                ? texts.nothingGoes
-                : texts.wouldGo(some.map(({ kind, count }) => `${nameOf(kind)}: ${figure(count)}`).join(", ")),
+                ? t`Nothing to delete now.`
+                : t`would be deleted now: ${{ what: some.map(({ kind, count }) => `${nameOf(kind)}: ${figure(count)}`).join(", ") }}`,
             );
           }}
         >
-          {texts.preview}
+          {t`Preview`}
         </Act>
         <Act
-          isSure={() => confirmAction({ ...texts.removeSure, action: texts.removeNow })}
+          isSure={() =>
+            confirmAction({
+              title: t`Delete all data past its retention period?`,
+              text: t`“Preview” shows how much that is. This can't be undone.`,
+              action: t`Delete now`,
+            })
+          }
           onAct={async () => {
             const done = await retention.removeNow();
             setTold(
@@ -43,18 +66,18 @@ export function Retention() {
                   ({ kind, removed, error }) =>
                     `${nameOf(kind)}: ${figure(removed)}${error === null ? "" : ` (${error})`}`,
                 )
-                .join(", ") || texts.nothingGoes,
+                .join(", ") || t`Nothing to delete now.`,
             );
             loaded.reload();
           }}
         >
-          {texts.removeNow}
+          {t`Delete now`}
         </Act>
         <p role="status">{told}</p>
       </div>
       <Waiting of={loaded} />
       {loaded.data && (
-        <Table name={texts.title} head={[texts.kind, texts.kept, texts.source, texts.last]}>
+        <Table name={t`Data retention`} head={[t`What`, t`Days`, t`From`, t`Last cleanup`]}>
           {loaded.data.map((rule) => (
             <Rule key={rule.kind} rule={rule} onChange={loaded.reload} />
           ))}
@@ -66,7 +89,7 @@ export function Retention() {
 
 /** In the reader's words; of a kind that this page does not know, in the server's. */
 function nameOf(kind: string): string {
-  return texts.kinds[kind]?.[0] ?? kind;
+  return kindNames[kind]?.[0] ?? kind;
 }
 
 function Rule({ rule, onChange }: { readonly rule: RetentionView; readonly onChange: () => void }) {
@@ -84,14 +107,14 @@ function Rule({ rule, onChange }: { readonly rule: RetentionView; readonly onCha
     <tr>
       <th scope="row">
         {name}
-        <div className="font-normal text-muted">{texts.kinds[kind]?.[1] ?? what}</div>
+        <div className="font-normal text-muted">{kindNames[kind]?.[1] ?? what}</div>
       </th>
       <td>
         {readOnly ? (
           rule.days === null ? (
-            texts.forEver
+            t`indefinitely`
           ) : (
-            texts.days(rule.days)
+            plural({ count: rule.days }, { one: "# day", other: "# days" })
           )
         ) : (
           <form
@@ -106,8 +129,8 @@ function Rule({ rule, onChange }: { readonly rule: RetentionView; readonly onCha
               type="number"
               min={1}
               max={36_500}
-              aria-label={texts.daysOf(name)}
-              placeholder={texts.forEver}
+              aria-label={t`Days to keep: ${{ kind: name }}`}
+              placeholder={t`indefinitely`}
               value={days}
               onChange={(event) => setDays(event.target.value)}
             />
@@ -115,22 +138,17 @@ function Rule({ rule, onChange }: { readonly rule: RetentionView; readonly onCha
               <>
                 {days !== "" && (
                   <Act
-                    name={`${texts.preview}: ${name}`}
+                    name={`${t`Preview`}: ${name}`}
                     onAct={async () => {
                       const [first] = await retention.preview({ kind, days: Number(days) });
-                      setWould(texts.wouldGo(figure(first?.count ?? 0)));
+                      setWould(t`would be deleted now: ${{ what: figure(first?.count ?? 0) }}`);
                     }}
                   >
-                    {texts.preview}
+                    {t`Preview`}
                   </Act>
                 )}
-                <button
-                  type="submit"
-                  className="button-main"
-                  disabled={set.isBusy}
-                  aria-label={`${texts.set}: ${name}`}
-                >
-                  {texts.set}
+                <button type="submit" className="button-main" disabled={set.isBusy} aria-label={`${t`Save`}: ${name}`}>
+                  {t`Save`}
                 </button>
               </>
             )}
@@ -140,23 +158,23 @@ function Rule({ rule, onChange }: { readonly rule: RetentionView; readonly onCha
         )}
       </td>
       <td>
-        {source === "admin" || source === "default" ? texts.sources[source] : source}
-        {readOnly && <div className="text-muted">{texts.readOnly}</div>}
+        {source === "admin" || source === "default" ? sourceNames[source] : source}
+        {readOnly && <div className="text-muted">{t`change it there`}</div>}
         {source === "admin" && (
           <Act
-            name={`${texts.reset}: ${name}`}
+            name={`${t`Reset to default`}: ${name}`}
             onAct={async () => {
               await retention.reset(kind);
               setDays(rule.default?.toString() ?? "");
               onChange();
             }}
           >
-            {texts.reset}
+            {t`Reset to default`}
           </Act>
         )}
       </td>
       <td>
-        {lastAt === null ? "–" : texts.removed(time(lastAt), figure(lastRemoved ?? 0))}
+        {lastAt === null ? "–" : t`${{ when: time(lastAt) }}: ${{ count: figure(lastRemoved ?? 0) }} removed`}
         {lastError !== null && <div className="text-bad">{lastError}</div>}
       </td>
     </tr>

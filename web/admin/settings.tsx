@@ -1,12 +1,10 @@
+import { t } from "@lingui/core/macro";
 import { changeQuery, useQuery } from "../page/path.ts";
-import { adminWords } from "./admin-words.ts";
 import { overview } from "./admin-client.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-
-const texts = adminWords.settings;
 /** What the server calls a value that nobody has set. */
 const byDefault = "default";
 
@@ -23,27 +21,27 @@ export function Settings() {
   );
   return (
     <>
-      <p className="text-muted">{texts.explain}</p>
+      <p className="text-muted">{t`The configuration that the server started with. Change it in the environment or in colloquy.yaml, then restart the server. Secrets are hidden.`}</p>
       <div className="flex flex-wrap gap-3">
         <TextField
-          label={texts.search}
+          label={t`Search`}
           type="search"
           value={search}
           onChange={(value) => changeQuery({ search: value })}
         />
         <ChoiceField
-          label={texts.which}
+          label={t`Show`}
           value={isSetOnly ? "only" : ""}
           onChange={(value) => changeQuery({ set: value })}
           options={[
-            ["", texts.all],
-            ["only", texts.setOnly],
+            ["", t`all`],
+            ["only", t`only changed`],
           ]}
         />
       </div>
       <Waiting of={loaded} />
       {shown && (
-        <Table name={texts.title} head={[texts.path, texts.value, texts.source]}>
+        <Table name={t`Settings`} head={["Setting", t`Value`, t`Set by`]}>
           {shown.map(({ path, value, source }) => (
             <tr key={path}>
               <th scope="row">
@@ -52,9 +50,7 @@ export function Settings() {
               <td>
                 <code className="break-all whitespace-pre-wrap">{settingText(value)}</code>
               </td>
-              <td className={source === byDefault ? "text-muted" : ""}>
-                {source === byDefault ? texts.byDefault : source}
-              </td>
+              <td className={source === byDefault ? "text-muted" : ""}>{source === byDefault ? t`default` : source}</td>
             </tr>
           ))}
         </Table>

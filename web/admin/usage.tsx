@@ -1,7 +1,7 @@
+import { t } from "@lingui/core/macro";
 import type { UsageView } from "../../src/protocol/people/overview.ts";
 import type { UsageQuery } from "../../src/client/overview.ts";
 import { changeQuery, useQuery } from "../page/path.ts";
-import { adminWords } from "./admin-words.ts";
 import { definitions, overview, users } from "./admin-client.ts";
 import { Bars, Lines } from "./chart.tsx";
 import { compareToday, type DaySpan, spanOf, spans, timesOf, tokensOf } from "./days.ts";
@@ -11,7 +11,10 @@ import { ChoiceField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 
-const texts = adminWords.usage;
+const spanNames = { "1": t`24 hours`, "7": t`7 days`, "30": t`30 days`, "90": t`90 days` };
+
+const groupingNames = { model: t`Model`, agent: "Agent", user: t`Person`, time: t`Time (UTC)` };
+
 const groupings = ["model", "agent", "user", "time"] as const;
 type UsageGrouping = (typeof groupings)[number];
 const mostUsers = 100;
@@ -31,27 +34,27 @@ export function Usage() {
       <Today of={of} />
       <div className="flex flex-wrap gap-3">
         <ChoiceField
-          label={texts.span}
+          label={t`Period`}
           value={days}
-          options={spans.map((each) => [each, texts.spans[each]])}
+          options={spans.map((each) => [each, spanNames[each]])}
           onChange={(value) => changeQuery({ days: value })}
         />
         <ChoiceField
-          label={texts.by}
+          label={t`Group by`}
           value={by}
-          options={groupings.map((each) => [each, texts.groupings[each]])}
+          options={groupings.map((each) => [each, groupingNames[each]])}
           onChange={(value) => changeQuery({ by: value })}
         />
         <ChoiceField
-          label={texts.ofModel}
+          label={t`Model`}
           value={model ?? ""}
-          options={[["", texts.all], ...[...names].map((id): [string, string] => [id, id])]}
+          options={[["", t`all`], ...[...names].map((id): [string, string] => [id, id])]}
           onChange={(value) => changeQuery({ model: value })}
         />
         <ChoiceField
-          label={texts.ofUser}
+          label={t`Person`}
           value={user ?? ""}
-          options={[["", texts.all], ...(people.data ?? []).map(({ id, name }): [string, string] => [id, name])]}
+          options={[["", t`all`], ...(people.data ?? []).map(({ id, name }): [string, string] => [id, name])]}
           onChange={(value) => changeQuery({ user: value })}
         />
       </div>
@@ -68,21 +71,21 @@ function Today({ of }: { readonly of: UsageSubject }) {
   if (!loaded.data) return <Waiting of={loaded} />;
   const { today, usual } = compareToday(loaded.data, new Date());
   const against = (value: number | undefined, show: (value: number) => string) =>
-    value === undefined ? texts.noUsual : texts.usually(show(value));
+    value === undefined ? t`No earlier data` : t`usually ${{ value: show(value) }} per day`;
   return (
-    <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-5" aria-label={texts.today}>
-      <Tile name={texts.requestsToday} value={figure(today?.requests ?? 0)} beside={against(usual?.requests, figure)} />
+    <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-5" aria-label={t`Today`}>
+      <Tile name={t`Requests today`} value={figure(today?.requests ?? 0)} beside={against(usual?.requests, figure)} />
       <Tile
-        name={texts.tokensToday}
+        name={t`Tokens today`}
         value={figure(today ? tokensOf(today) : 0)}
         beside={against(usual?.tokens, figure)}
       />
-      <Tile name={texts.costToday} value={cost(today?.cost ?? 0)} beside={against(usual?.cost, cost)} />
-      <Tile name={texts.errorsToday} value={figure(today?.errors ?? 0)} beside={against(usual?.errors, figure)} />
+      <Tile name={t`Cost today`} value={cost(today?.cost ?? 0)} beside={against(usual?.cost, cost)} />
+      <Tile name={t`Errors today`} value={figure(today?.errors ?? 0)} beside={against(usual?.errors, figure)} />
       <Tile
-        name={texts.firstToday}
+        name={t`Time to first token, today`}
         value={duration(today?.firstPartP50 ?? null)}
-        beside={texts.p95(duration(today?.firstPartP95 ?? null))}
+        beside={t`95% within ${{ value: duration(today?.firstPartP95 ?? null) }}`}
       />
     </dl>
   );
@@ -127,26 +130,26 @@ function Charts({ rows, times }: { readonly rows: readonly UsageView[]; readonly
     times.map((at) => (byTime.has(at) ? of(byTime.get(at)!) : null));
   return (
     <div className="grid gap-6 sm:grid-cols-2 xl:grid-cols-3">
-      <Bars name={texts.requests} points={points(({ requests }) => requests)} show={figure} />
-      <Bars name={texts.tokens} points={points(tokensOf)} show={figure} />
-      <Bars name={texts.cost} points={points(({ cost: spent }) => spent)} show={cost} />
-      <Bars name={texts.errors} points={points(({ errors }) => errors)} show={figure} tone="var(--bad)" />
+      <Bars name={t`Requests`} points={points(({ requests }) => requests)} show={figure} />
+      <Bars name={t`Tokens`} points={points(tokensOf)} show={figure} />
+      <Bars name={t`Cost`} points={points(({ cost: spent }) => spent)} show={cost} />
+      <Bars name={t`Errors`} points={points(({ errors }) => errors)} show={figure} tone="var(--bad)" />
       <Lines
-        name={texts.first}
+        name={t`First token`}
         times={times}
         show={duration}
         lines={[
-          { name: texts.median, tone: "var(--accent)", values: values(({ firstPartP50 }) => firstPartP50) },
-          { name: texts.slow, tone: "var(--warn)", values: values(({ firstPartP95 }) => firstPartP95) },
+          { name: t`p50`, tone: "var(--accent)", values: values(({ firstPartP50 }) => firstPartP50) },
+          { name: t`p95`, tone: "var(--warn)", values: values(({ firstPartP95 }) => firstPartP95) },
         ]}
       />
       <Lines
-        name={texts.whole}
+        name={t`Full answer`}
         times={times}
         show={duration}
         lines={[
-          { name: texts.median, tone: "var(--accent)", values: values(({ totalP50 }) => totalP50) },
-          { name: texts.slow, tone: "var(--warn)", values: values(({ totalP95 }) => totalP95) },
+          { name: t`p50`, tone: "var(--accent)", values: values(({ totalP50 }) => totalP50) },
+          { name: t`p95`, tone: "var(--warn)", values: values(({ totalP95 }) => totalP95) },
         ]}
       />
     </div>
@@ -154,27 +157,26 @@ function Charts({ rows, times }: { readonly rows: readonly UsageView[]; readonly
 }
 
 function Grouped({ rows, by }: { readonly rows: readonly UsageView[]; readonly by: UsageGrouping }) {
-  if (rows.length === 0) return <p className="text-muted">{texts.nothing}</p>;
-  const { requests, errors, tokens, cost: spent, runs, first, whole } = texts;
+  if (rows.length === 0) return <p className="text-muted">{t`No usage in this period`}</p>;
   const isCut = by === "user" && rows.length === mostUsers;
   return (
     <Table
-      name={texts.table}
+      name={t`Model usage`}
       head={[
-        isCut ? texts.busiest(mostUsers) : texts.groupings[by],
-        requests,
-        errors,
-        tokens,
-        spent,
-        runs,
-        `${first} (50 / 95 %)`,
-        `${whole} (50 / 95 %)`,
+        isCut ? t`Person (${{ count: mostUsers }} with most requests)` : groupingNames[by],
+        t`Requests`,
+        t`Errors`,
+        t`Tokens`,
+        t`Cost`,
+        t`Runs`,
+        `${t`First token`} (50 / 95 %)`,
+        `${t`Full answer`} (50 / 95 %)`,
       ]}
       numbersFrom={1}
     >
       {rows.map((row) => (
         <tr key={row.key}>
-          <th scope="row">{row.key === "" ? texts.none : by === "time" ? period(row.key) : row.key}</th>
+          <th scope="row">{row.key === "" ? t`(none)` : by === "time" ? period(row.key) : row.key}</th>
           <td className="number">{figure(row.requests)}</td>
           <td className={`number ${row.errors > 0 ? "text-bad" : ""}`}>{figure(row.errors)}</td>
           <td className="number">

@@ -1,7 +1,18 @@
 import { createStoredChoice } from "./stored-choice.ts";
 
-export const languages = ["en", "de"] as const;
-export type Language = (typeof languages)[number];
+/** Each by its own name, in the order of the choice. */
+export const languageNames = {
+  en: "English",
+  de: "Deutsch",
+  es: "Español",
+  fr: "Français",
+  pt: "Português",
+  ar: "العربية",
+  ja: "日本語",
+  zh: "简体中文",
+};
+export type Language = keyof typeof languageNames;
+const languages = Object.keys(languageNames) as Language[];
 
 /** Empty: as the browser is set. */
 export const languageChoice = createStoredChoice("language");
@@ -9,6 +20,7 @@ export const languageChoice = createStoredChoice("language");
 /** What the page is in, from its beginning to the next time it is loaded. */
 export const language: Language = chosenLanguage();
 document.documentElement.lang = language;
+document.documentElement.dir = language === "ar" ? "rtl" : "ltr";
 
 /** For figures and times: as the browser's owner writes that language, such as en-GB. */
 export const locale = navigator.languages.find((each) => each.split("-")[0] === language) ?? language;
@@ -22,16 +34,12 @@ languageChoice.onChange(() => {
 });
 
 function chosenLanguage(): Language {
-  const wished = languageChoice.get();
-  return languages.find((each) => each === wished) ?? (navigator.language.startsWith("de") ? "de" : "en");
+  const wished = [languageChoice.get(), ...navigator.languages].map((each) => each.split("-")[0]);
+  for (const each of wished) for (const known of languages) if (each === known) return known;
+  return "en";
 }
 
 function hasTypedText(): boolean {
   const fields = document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("#page :is(textarea, input)");
   return [...fields].some((field) => typedIn.has(field) && field.value !== "");
-}
-
-/** Words of one part of the page: only the file of the chosen language is loaded. */
-export function inLanguage<Words>(files: Readonly<Record<Language, () => Promise<Words>>>): Promise<Words> {
-  return files[language]();
 }

@@ -1,11 +1,18 @@
+import { t } from "@lingui/core/macro";
 import type { ModelState } from "../../src/protocol/agents/model-states.ts";
 import { time } from "../parts/format.ts";
 import { ListBox, type ListOption } from "../parts/menus/list-box.tsx";
 import { State } from "../parts/state.tsx";
 import type { AnswererChoice } from "../conversation/answerer-choice.ts";
 import type { Answerers } from "../conversation/models-store.ts";
-import { talkWords } from "../conversation/talk-words.ts";
 import "./talk.css";
+
+const modelStates = {
+  ready: t`available`,
+  untried: t`not used recently`,
+  unavailable: t`unavailable`,
+  demo: t`demo: rule-based, not a language model`,
+};
 
 type AgentPickerProps = AnswererChoice & {
   readonly answerers: Answerers;
@@ -18,34 +25,37 @@ export function AgentPicker({ agent, model, answerers: { agents, models }, onCho
   return (
     <>
       <ListBox
-        name={talkWords.agents.name}
+        name={t`Agent`}
         value={agent}
-        search={talkWords.agents.search}
-        nothing={talkWords.models.none}
+        search={t`Search agents`}
+        nothing={t`No matches`}
         onChange={(chosen) => onChoose({ agent: chosen })}
         options={agents.map(({ id, description, model: its }) => ({
           value: id,
           name: `@${id}`,
           words: description,
-          about: `${description} · ${talkWords.agents.ownModel(its)}`,
+          about: `${description} · ${t`uses ${{ model: its }}`}`,
         }))}
       />
       <ListBox
-        name={talkWords.models.name}
+        name={t`Model`}
         value={model}
-        search={talkWords.models.search}
-        nothing={talkWords.models.none}
+        search={t`Search models`}
+        nothing={t`No matches`}
         onChange={(chosen) => onChoose({ model: chosen })}
         options={[
-          { value: "", name: talkWords.models.own, about: talkWords.models.ownIs(own) },
+          { value: "", name: t`Default model`, about: t`uses ${{ model: own }}` },
           ...models.filter(({ mayName }) => mayName).map(optionOf),
         ]}
       />
       {modelOf({ agent, model }, { agents, models })?.demo && (
-        <span className="demo-badge" title={talkWords.demoHint}>
-          <span className="wide-words">{talkWords.demo}</span>
+        <span
+          className="demo-badge"
+          title={t`No language model is connected. The demo model follows rules and uses the real tools.`}
+        >
+          <span className="wide-words">{t`Demo model`}</span>
           <span className="narrow-words" aria-hidden>
-            {talkWords.demoShort}
+            {t`Demo`}
           </span>
         </span>
       )}
@@ -61,7 +71,7 @@ function modelOf({ agent, model }: AnswererChoice, { agents, models }: Pick<Answ
 
 function optionOf(model: ModelState): ListOption {
   const { id, provider, members, reason, lastError, demo, state } = model;
-  const chain = members.length > 0 ? talkWords.models.chain(members) : provider;
+  const chain = members.length > 0 ? members.join(t`, then `) : provider;
   return {
     value: id,
     name: id,
@@ -69,7 +79,7 @@ function optionOf(model: ModelState): ListOption {
     isDisabled: state === "unavailable",
     about: (
       <>
-        <StateOfModel model={model} /> · {demo ? talkWords.models.demo : chain}
+        <StateOfModel model={model} /> · {demo ? t`demo: rule-based, not a language model` : chain}
         {reason !== undefined && <Why text={reason} />}
         {state === "failing" && lastError !== undefined && <Why text={lastError} />}
       </>
@@ -89,6 +99,6 @@ function Why({ text }: { readonly text: string }) {
 const grades = { ready: "ok", untried: "quiet", failing: "warn", unavailable: "bad" } as const;
 
 function StateOfModel({ model: { state, lastErrorAt } }: { readonly model: ModelState }) {
-  const text = state === "failing" ? talkWords.models.failing(time(lastErrorAt ?? "")) : talkWords.models[state];
+  const text = state === "failing" ? t`failed ${{ when: time(lastErrorAt ?? "") }}` : modelStates[state];
   return <State grade={grades[state]}>{text}</State>;
 }

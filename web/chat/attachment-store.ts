@@ -1,9 +1,9 @@
 import { useEffect, useRef, useSyncExternalStore } from "react";
+import { t } from "@lingui/core/macro";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import { createListeners } from "../browser/listeners.ts";
 import { client, reasonOf } from "../page/server.ts";
-import { words } from "../words/words.ts";
 import { draftOf, keepDraft } from "../conversation/drafts.ts";
 
 export type Attachment = {
@@ -66,12 +66,14 @@ export function useAttachments(place: string | undefined): Attachments {
       if (place !== undefined && file) upload(place, file, key);
     },
     take() {
-      if (place === undefined) return early.current.length > 0 ? words.filesWait : nothing;
+      if (place === undefined)
+        return early.current.length > 0 ? t`Wait for the uploads to finish, or remove the files.` : nothing;
       const taken = filesAt(place);
       const missing = taken.filter(({ id }) => id === undefined);
       const lost = missing.filter(({ problem }) => problem !== undefined);
-      if (lost.length > 0) return words.filesLost(lost.map(({ name }) => name).join(", "));
-      if (missing.length > 0) return words.filesWait;
+      if (lost.length > 0)
+        return t`These files failed to upload. Retry or remove them: ${{ names: lost.map(({ name }) => name).join(", ") }}.`;
+      if (missing.length > 0) return t`Wait for the uploads to finish, or remove the files.`;
       set(place, nothing);
       return taken;
     },
@@ -107,7 +109,7 @@ function upload(place: string, file: File, again?: string): void {
     );
   const first: Attachment = { key, name: file.name, type: file.type, file, part: 0 };
   // No server takes it, now or later.
-  const begun: Attachment = file.size === 0 ? { ...first, problem: words.fileEmpty, isHopeless: true } : first;
+  const begun: Attachment = file.size === 0 ? { ...first, problem: t`This file is empty.`, isHopeless: true } : first;
   const others = filesAt(place);
   set(place, again === undefined ? [...others, begun] : others.map((each) => (each.key === again ? begun : each)));
   if (begun.isHopeless) return;

@@ -1,13 +1,13 @@
 import { Paperclip, RefreshCw, X } from "lucide-react";
 import { type DragEvent, type ReactNode, useEffect, useRef, useState } from "react";
-import { words } from "../words/words.ts";
+import { t } from "@lingui/core/macro";
 import type { Attachment, Attachments } from "./attachment-store.ts";
 
 export function AttachButton({ onChoose }: { readonly onChoose: (files: Iterable<File>) => void }) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <button type="button" className="icon-button" aria-label={words.attach} onClick={() => input.current?.click()}>
+      <button type="button" className="icon-button" aria-label={t`Attach files`} onClick={() => input.current?.click()}>
         <Paperclip size={16} aria-hidden />
       </button>
       <input
@@ -15,7 +15,7 @@ export function AttachButton({ onChoose }: { readonly onChoose: (files: Iterable
         type="file"
         multiple
         hidden
-        aria-label={words.attach}
+        aria-label={t`Attach files`}
         onChange={(event) => {
           onChoose([...(event.target.files ?? [])]);
           event.target.value = "";
@@ -42,8 +42,8 @@ export function AttachmentTiles({ all, remove, again }: Pick<Attachments, "all" 
             <button
               type="button"
               className="icon-button"
-              aria-label={words.fileAgain(attachment.name)}
-              title={words.fileAgain(attachment.name)}
+              aria-label={t`Upload ${{ name: attachment.name }} again`}
+              title={t`Upload ${{ name: attachment.name }} again`}
               onClick={() => again(attachment.key)}
             >
               <RefreshCw size={16} aria-hidden />
@@ -52,7 +52,7 @@ export function AttachmentTiles({ all, remove, again }: Pick<Attachments, "all" 
           <button
             type="button"
             className="icon-button"
-            aria-label={words.removeFile(attachment.name)}
+            aria-label={t`Remove ${{ name: attachment.name }}`}
             onClick={() => remove(attachment.key)}
           >
             <X size={16} aria-hidden />
@@ -75,7 +75,9 @@ function StateOf({ attachment: { part, id, problem } }: { readonly attachment: A
       </span>
     );
   if (id !== undefined) return null;
-  return <span className="text-xs text-muted">{part < 1 ? words.uploading(part) : words.reading}</span>;
+  return (
+    <span className="text-xs text-muted">{part < 1 ? t`${{ percent: Math.round(part * 100) }}%` : t`processing`}</span>
+  );
 }
 
 function Thumbnail({ file }: { readonly file: File }) {
@@ -124,7 +126,7 @@ export function DropZone({
       }}
     >
       {children}
-      {isOver && <div className="drop-mark">{words.dropHere}</div>}
+      {isOver && <div className="drop-mark">{t`Drop files here`}</div>}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect } from "react";
+import { t } from "@lingui/core/macro";
 import { usePolling } from "../parts/use-polling.ts";
 import { useQuery } from "../page/path.ts";
-import { words } from "../words/words.ts";
 import { refreshOpenQuestions, openConversation, useConversation } from "../conversation/conversation-store.ts";
 import { AttachButton, AttachmentTiles, DropZone } from "./attachments.tsx";
 import { useAttachments } from "./attachment-store.ts";
@@ -77,7 +77,7 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
           isBusy={isBusy || isLoading || talk.outgoing !== undefined}
           welcome={
             isLoading ? (
-              <p className="text-muted">{words.loading}</p>
+              <p className="text-muted">{t`Loading…`}</p>
             ) : (
               !conversation.isBroken &&
               !isBusy &&
@@ -137,7 +137,10 @@ function useChatShortcuts({ turns, head, isWorking, stop, answerAgain }: ChatSta
   useShortcut(
     "copy-last-reply",
     () => {
-      if (reply) void copyText(textOfTurn(reply)).then((isThere) => announce(isThere ? words.copied : words.notCopied));
+      if (reply)
+        void copyText(textOfTurn(reply)).then((isThere) =>
+          announce(isThere ? t`Copied` : t`Couldn't copy: blocked by the browser.`),
+        );
     },
     reply !== undefined,
   );

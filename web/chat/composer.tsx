@@ -1,8 +1,8 @@
 import { SendHorizontal, Square } from "lucide-react";
 import { type ReactNode, useRef } from "react";
+import { t } from "@lingui/core/macro";
 import { useSendKey } from "../browser/send-key.ts";
 import type { ComposerText } from "../conversation/composer-text.ts";
-import { words } from "../words/words.ts";
 import { SendModeSwitch } from "./send-mode.tsx";
 
 type ComposerProps = {
@@ -37,8 +37,8 @@ export function Composer({ text, onSend, tiles, tools, agent, isBusy, onStop }: 
         ref={field}
         dir="auto"
         className="field-sizing max-h-[40dvh] w-full resize-none bg-transparent px-2 py-1 outline-none"
-        placeholder={words.messageTo(agent)}
-        aria-label={words.message}
+        placeholder={t`Message @${agent}`}
+        aria-label={t`Message`}
         rows={1}
         data-composer
         autoFocus
@@ -54,11 +54,11 @@ export function Composer({ text, onSend, tiles, tools, agent, isBusy, onStop }: 
         {isBusy && <SendModeSwitch />}
         <div className="composer-tools">{tools}</div>
         {isBusy && (
-          <button type="button" className="button" aria-label={words.stop} onClick={onStop}>
-            <Square size={14} aria-hidden /> <span className="max-sm:sr-only">{words.stop}</span>
+          <button type="button" className="button" aria-label={t`Stop`} onClick={onStop}>
+            <Square size={14} aria-hidden /> <span className="max-sm:sr-only">{t`Stop`}</span>
           </button>
         )}
-        <button type="submit" className="button-main" aria-label={words.send} disabled={typed.trim() === ""}>
+        <button type="submit" className="button-main" aria-label={t`Send`} disabled={typed.trim() === ""}>
           <SendHorizontal size={16} aria-hidden />
         </button>
       </div>

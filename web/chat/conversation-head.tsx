@@ -12,6 +12,7 @@ import {
   X,
 } from "lucide-react";
 import { useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { ThreadView } from "../../src/protocol/threads/threads.ts";
 import { Menu } from "../parts/menus/menu.tsx";
 import { confirmAction } from "../parts/confirm.tsx";
@@ -21,9 +22,7 @@ import { archiveWithUndo } from "../threads/archive.ts";
 import { TitleField } from "../threads/title-field.tsx";
 import { archiveThread, forkThread, removeThread, renameThread, useThread } from "../threads/threads-store.ts";
 import { ViewHead } from "../page/view-head.tsx";
-import { words } from "../words/words.ts";
 import { ShareDialog } from "./share-dialog.tsx";
-import { talkWords } from "../conversation/talk-words.ts";
 import { Sheet } from "../parts/sheet.tsx";
 import { FilesPanel } from "../parts/files-panel.tsx";
 import { useConversation } from "../conversation/conversation-store.ts";
@@ -38,7 +37,7 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
   const [isSharing, setSharing] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   if (!thread) return null;
-  const title = thread.title === "" ? words.noTitle : thread.title;
+  const title = thread.title === "" ? t`(no title)` : thread.title;
   const tell = (work: Promise<unknown>) => void work.catch(onFail);
 
   async function fork(): Promise<void> {
@@ -69,9 +68,9 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
           {title}
         </h1>
       )}
-      {thread.archivedAt !== null && <span className="text-sm text-muted">({talkWords.archived})</span>}
+      {thread.archivedAt !== null && <span className="text-sm text-muted">({t`archived`})</span>}
       <ThreadFiles />
-      <Menu name={talkWords.more} icon={Ellipsis} entries={entriesFor(thread)} />
+      <Menu name={t`More options`} icon={Ellipsis} entries={entriesFor(thread)} />
       {isSharing && <ShareDialog threadId={threadId} onClose={() => setSharing(false)} />}
     </ViewHead>
   );
@@ -79,20 +78,29 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
   function entriesFor({ id, archivedAt }: ThreadView) {
     const file = (format: string) => `${base}api/threads/${id}/export?format=${format}`;
     return [
-      { name: talkWords.rename, icon: Pencil, onChoose: () => setNaming(true) },
-      { name: talkWords.forkAll, icon: Split, onChoose: () => tell(fork()) },
-      { name: talkWords.share, icon: Share2, onChoose: () => setSharing(true) },
-      { name: talkWords.saveMarkdown, icon: FileDown, href: file("markdown") },
-      { name: talkWords.saveJson, icon: Braces, href: file("json") },
+      { name: t`Rename`, icon: Pencil, onChoose: () => setNaming(true) },
+      { name: t`Fork`, icon: Split, onChoose: () => tell(fork()) },
+      { name: t`Share…`, icon: Share2, onChoose: () => setSharing(true) },
+      { name: t`Download as Markdown`, icon: FileDown, href: file("markdown") },
+      { name: t`Download as JSON`, icon: Braces, href: file("json") },
       archivedAt === null
-        ? { name: talkWords.archive, icon: Archive, onChoose: () => tell(archiveWithUndo(id)) }
-        : { name: talkWords.bringBack, icon: ArchiveRestore, onChoose: () => tell(archiveThread(id, false)) },
-      { name: words.delete, icon: Trash2, isGrave: true, onChoose: () => tell(remove(id)) },
+        ? { name: t`Archive`, icon: Archive, onChoose: () => tell(archiveWithUndo(id)) }
+        : { name: t`Unarchive`, icon: ArchiveRestore, onChoose: () => tell(archiveThread(id, false)) },
+      { name: t`Delete`, icon: Trash2, isGrave: true, onChoose: () => tell(remove(id)) },
     ];
   }
 
   async function remove(id: string): Promise<void> {
-    if (!(await confirmAction({ ...words.deleteSure(title), action: words.delete }))) return;
+    if (
+      !(await confirmAction({
+        ...{
+          title: t`Delete this conversation?`,
+          text: t`“${title}” and everything in it will be permanently deleted. This can't be undone.`,
+        },
+        action: t`Delete`,
+      }))
+    )
+      return;
     await removeThread(id);
     if (pathNow() === `/chat/${id}`) goTo("/");
   }
@@ -108,8 +116,8 @@ function ThreadFiles() {
       <button
         type="button"
         className="icon-button"
-        aria-label={words.turn.files}
-        title={words.turn.files}
+        aria-label={t`Files`}
+        title={t`Files`}
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
@@ -124,9 +132,9 @@ type PanelProps = { readonly threadId: string; readonly working: number; readonl
 
 function Panel({ threadId, working, onClose }: PanelProps) {
   return (
-    <Sheet name={words.turn.files} look="side-sheet" onClose={onClose}>
+    <Sheet name={t`Files`} look="side-sheet" onClose={onClose}>
       <div className="grid content-start gap-2 p-3">
-        <button type="button" className="icon-button justify-self-end" aria-label={words.close} onClick={onClose}>
+        <button type="button" className="icon-button justify-self-end" aria-label={t`Close`} onClick={onClose}>
           <X size={16} aria-hidden />
         </button>
         <FilesPanel files={client.files.at(threadId)} root={filesOfThread(threadId)} round={String(working)} />

@@ -1,12 +1,11 @@
 import { type KeyboardEvent, useId, useState } from "react";
+import { t } from "@lingui/core/macro";
 import { useSendKey } from "../browser/send-key.ts";
 import { textOfTurn } from "../conversation/branch.ts";
 import type { Turn } from "../conversation/turns.ts";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/action-button.tsx";
-import { words } from "../words/words.ts";
 import { useTalk } from "./talk-actions.ts";
-import { talkWords } from "../conversation/talk-words.ts";
 
 /** A message that is changed: its words alone, or with another answer. No words are refused. */
 export function EditComposer({ turn, onClose }: { readonly turn: Turn; readonly onClose: () => void }) {
@@ -50,7 +49,7 @@ export function EditComposer({ turn, onClose }: { readonly turn: Turn; readonly 
       <textarea
         dir="auto"
         className="field-sizing w-full resize-none bg-transparent px-2 py-1 outline-none"
-        aria-label={words.edit}
+        aria-label={t`Edit`}
         aria-describedby={hintId}
         autoFocus
         value={text}
@@ -65,16 +64,16 @@ export function EditComposer({ turn, onClose }: { readonly turn: Turn; readonly 
       <Problem text={saving.problem} />
       <div className="flex flex-wrap items-center justify-end gap-2">
         <span id={hintId} className="grow px-2 text-xs text-muted">
-          {talkWords.edit.hint}
+          {t`Save changes only this message. Later messages stay as they are.`}
         </span>
         <button type="button" className="button" onClick={onClose}>
-          {words.cancel}
+          {t`Cancel`}
         </button>
         <button type="button" className="button" disabled={isEmpty || isBusy || saving.isBusy} onClick={save}>
-          {talkWords.edit.save}
+          {t`Save`}
         </button>
         <button type="submit" className="button-main" disabled={isEmpty || isBusy}>
-          {talkWords.edit.rerun}
+          {t`Save and rerun`}
         </button>
       </div>
     </form>

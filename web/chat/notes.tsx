@@ -1,14 +1,13 @@
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import { State } from "../parts/state.tsx";
 import { Speaker } from "../turn/speaker.tsx";
 import { PageLink } from "../parts/page-link.tsx";
-import { words } from "../words/words.ts";
 import { useConnection } from "../conversation/connection-store.ts";
 import { LostConnection } from "../conversation/connection-state.tsx";
 import { reopenConversation, type ConversationState } from "../conversation/conversation-store.ts";
 import { dismissNews, type ModelNews } from "../conversation/models-store.ts";
-import { talkWords } from "../conversation/talk-words.ts";
 import { endOfTurn } from "../conversation/turn-end.ts";
 import type { ComposerText } from "../conversation/composer-text.ts";
 import type { ComposerActions } from "./send-message.ts";
@@ -33,16 +32,16 @@ export function Notes({ conversation, agent, talk, text, onSend }: NotesProps) {
       {waiting.map((message) => (
         <div key={message.id} className="flex flex-wrap items-center gap-2 text-sm text-muted">
           <span className="min-w-0 grow basis-40 truncate" title={message.text.slice(0, 1000)}>
-            {words.waitsItsTurn} <bdi>{message.text.slice(0, 1000)}</bdi>
+            {t`Queued:`} <bdi>{message.text.slice(0, 1000)}</bdi>
             {message.files.map(({ name }) => ` · ${name}`)}
           </span>
           {message.whole && (
             <button type="button" className="button" onClick={() => void talk.editQueued(message)}>
-              {talkWords.send.editQueued}
+              {t`Edit`}
             </button>
           )}
           <button type="button" className="button" onClick={() => void talk.takeBack(message.id)}>
-            {words.takeBack}
+            {t`Remove`}
           </button>
         </div>
       ))}
@@ -55,11 +54,11 @@ export function Notes({ conversation, agent, talk, text, onSend }: NotesProps) {
         <div className="flex flex-wrap gap-3">
           {!isGone && (
             <button type="button" className="button" onClick={() => void reopenConversation()}>
-              {words.tryAgain}
+              {t`Try again`}
             </button>
           )}
           <PageLink to="/" look="button">
-            {words.newChat}
+            {t`New conversation`}
           </PageLink>
         </div>
       )}
@@ -79,16 +78,18 @@ function Unsent({ why, text, onSend }: { readonly why: string } & Pick<NotesProp
   const place = useRef<HTMLDivElement>(null);
   // On a phone it may stand below what is seen.
   useEffect(() => void place.current?.scrollIntoView({ block: "nearest" }), [why]);
-  const isBack = why === words.unreachable && wasLost && !hasLost;
+  const isBack = why === t`Can't reach the server.` && wasLost && !hasLost;
   return (
     <div
       ref={place}
       role="alert"
       className={`flex flex-wrap items-center gap-x-3 gap-y-1 text-sm ${isBack ? "text-muted" : "text-bad"}`}
     >
-      <span className="min-w-0 break-words">{isBack ? talkWords.send.notYet : `${talkWords.send.notSent} ${why}`}</span>
+      <span className="min-w-0 break-words">
+        {isBack ? t`Not sent yet. The server is back.` : `${t`Not sent:`} ${why}`}
+      </span>
       <button type="button" className="button text-ink" disabled={isEmpty} onClick={onSend}>
-        {talkWords.send.again}
+        {t`Send again`}
       </button>
     </div>
   );
@@ -100,11 +101,11 @@ function News({ news: { model, isThere, reason } }: { readonly news: ModelNews }
     <span className="flex items-center gap-x-2">
       <span className="min-w-0 truncate" title={reason}>
         <State grade={isThere ? "ok" : "warn"}>
-          {(isThere ? talkWords.models.came : talkWords.models.gone)(model)}
+          {isThere ? t`${model} is available again.` : t`${model} is not responding.`}
         </State>
         {!isThere && reason !== undefined && ` ${reason}`}
       </span>
-      <button type="button" className="icon-button -my-1" aria-label={talkWords.models.dismiss} onClick={dismissNews}>
+      <button type="button" className="icon-button -my-1" aria-label={t`Dismiss`} onClick={dismissNews}>
         <X size={14} aria-hidden />
       </button>
     </span>
@@ -126,12 +127,12 @@ export function Status({ conversation, agent, talk: { outgoing, unsent }, news }
   // One that ends at once may never be seen at work.
   const hasFinished = useHasFinished(threadId, working.length > 0 || outgoing !== undefined) && unsent === undefined;
   if (lostFor !== undefined) return <LostConnection seconds={lostFor} />;
-  if (isBack) return talkWords.back;
+  if (isBack) return t`Reconnected.`;
   const isForPeople = open.some(({ body }) => !body.outage?.repeats);
-  if (isForPeople) return <span className="text-warn">▲ {words.waiting}</span>;
-  if (open.length > 0) return words.turn.outage.waiting;
-  if (outgoing && outgoing.run === undefined) return talkWords.send.sending;
-  if (who !== undefined) return words.works(who);
+  if (isForPeople) return <span className="text-warn">▲ {t`needs your input`}</span>;
+  if (open.length > 0) return t`waiting for the model`;
+  if (outgoing && outgoing.run === undefined) return t`Sending…`;
+  if (who !== undefined) return t`@${who} is working`;
   const end = hasFinished ? endOf(conversation) : "";
   if (!news) return end;
   return (
@@ -145,12 +146,12 @@ export function Status({ conversation, agent, talk: { outgoing, unsent }, news }
 function endOf({ turns, head }: ConversationState): ReactNode {
   switch (endOfTurn(turns.find(({ id }) => id === head)?.blocks ?? [])) {
     case "failed":
-      return words.hasFailed;
+      return t`The answer failed.`;
     case "stopped":
-      return words.stopped;
+      return t`Stopped.`;
     default:
       // Eyes see the answer.
-      return <span className="sr-only">{words.finished}</span>;
+      return <span className="sr-only">{t`The answer is ready.`}</span>;
   }
 }
 
@@ -179,13 +180,18 @@ function Awaited({ conversation: { turns, head, working, open }, agent }: Awaite
     return (
       <div className="turn" data-speaker={0}>
         <Speaker name={`@${first.agent ?? agent}`} />
-        <Silence key={first.run} text={words.turn.firstWordAwaited} since={askedAt(last, first.run)} look="min-h-6" />
+        <Silence
+          key={first.run}
+          text={t`Waiting for the first token`}
+          since={askedAt(last, first.run)}
+          look="min-h-6"
+        />
       </div>
     );
   const block = last.blocks.at(-1);
   const isAtWork = last.blocks.some((each) => each.kind === "call" && !each.result);
   if (last.run !== first.run || block?.kind !== "call" || isAtWork) return null;
-  return <Silence key={block.key} text={words.turn.modelAwaited} since={block.endedAt} look="-mt-4" />;
+  return <Silence key={block.key} text={t`Waiting for the model`} since={block.endedAt} look="-mt-4" />;
 }
 
 /** Undefined: this message was asked before, and nothing says when it was asked anew. */

@@ -1,6 +1,6 @@
 import { type Dispatch, type SetStateAction, useEffect, useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { ConversationState } from "../conversation/conversation-store.ts";
-import { words } from "../words/words.ts";
 
 /** A message on its way: what was said stands in the conversation before the log tells of it. */
 export type OutgoingMessage = {
@@ -34,7 +34,7 @@ export function OutgoingTurn({ text, files }: OutgoingMessage) {
   useEffect(() => void place.current?.scrollIntoView({ block: "end" }), []);
   return (
     <section ref={place} className="turn scroll-mb-24" data-role="user">
-      <h2 className="sr-only">{words.you}</h2>
+      <h2 className="sr-only">{t`You`}</h2>
       <div dir="auto" className="bubble whitespace-pre-wrap">
         {text}
         {files.length > 0 && <p className="text-sm text-muted">{files.join(" · ")}</p>}

@@ -76,7 +76,7 @@ describe("the message field on a phone, in German", { skip: skipBrowser }, () =>
     );
     assert.equal(await page.getByText("Noch ist kein Sprachmodell eingerichtet").count(), 0, "there is another model");
     await page.getByRole("combobox", { name: /^Modell:/ }).click();
-    await page.getByRole("option", { name: /^vom Agenten/ }).click();
+    await page.getByRole("option", { name: /^Standardmodell/ }).click();
     const held = Promise.withResolvers<void>();
     answers = [[{ text: "Ich denke" }, { gate: () => held.promise }]];
     await page.getByRole("textbox", { name: "Nachricht" }).fill("Hallo");
@@ -89,7 +89,7 @@ describe("the message field on a phone, in German", { skip: skipBrowser }, () =>
     await page.getByRole("radio", { name: "zwischendurch" }).check();
     await looksCalm("at work, with more to say");
     await pictureOf(page, "phone at work typing");
-    await page.getByRole("radio", { name: "nach der Antwort" }).check();
+    await page.getByRole("radio", { name: "Einreihen" }).check();
     await page.getByRole("textbox", { name: "Nachricht" }).fill("");
     held.resolve();
     await page.locator("[role=log][aria-busy=false]").waitFor();

@@ -1,5 +1,9 @@
+import { t } from "@lingui/core/macro";
 import { createStoredChoice } from "../browser/stored-choice.ts";
-import { talkWords } from "../conversation/talk-words.ts";
+
+const modeNames = { queue: t`Queue`, steer: t`Steer now` };
+
+const shortNames = { queue: t`Queue`, steer: t`Steer` };
 
 /** When what is said meanwhile is heard: `queue` after the answer, `steer` at the next step of who works. */
 export const sendMode = createStoredChoice("send-mode");
@@ -9,7 +13,7 @@ export function SendModeSwitch() {
   const mode = sendMode.use() === "steer" ? "steer" : "queue";
   return (
     <fieldset className="send-mode">
-      <legend className="sr-only">{talkWords.send.when}</legend>
+      <legend className="sr-only">{t`When to send`}</legend>
       {(["queue", "steer"] as const).map((each) => (
         <label key={each}>
           <input
@@ -19,9 +23,9 @@ export function SendModeSwitch() {
             checked={mode === each}
             onChange={() => sendMode.set(each)}
           />
-          <span className="wide-words">{talkWords.send[each]}</span>
+          <span className="wide-words">{modeNames[each]}</span>
           <span className="narrow-words" aria-hidden>
-            {talkWords.send.short[each]}
+            {shortNames[each]}
           </span>
         </label>
       ))}

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { plural, t } from "@lingui/core/macro";
 import { Dialog } from "../parts/dialog.tsx";
 import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
@@ -10,7 +11,6 @@ import { Waiting } from "../parts/waiting.tsx";
 import { OneTimeSecretBox } from "../parts/one-time-secret.tsx";
 import { server } from "../page/server.ts";
 import { threadClient } from "../threads/thread-client.ts";
-import { talkWords } from "../conversation/talk-words.ts";
 
 /** Other machines mean themselves by it. */
 const isThisMachine = (host: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
@@ -18,7 +18,6 @@ const spans = [1, 7, 30, 365];
 
 /** Read-only links to a conversation: made, copied, withdrawn. */
 export function ShareDialog({ threadId, onClose }: { readonly threadId: string; readonly onClose: () => void }) {
-  const { shares: said } = talkWords;
   const links = useLoaded(threadId, (signal) => threadClient.shares(threadId, signal));
   const [days, setDays] = useState("7");
   const [made, setMade] = useState<string>();
@@ -30,35 +29,44 @@ export function ShareDialog({ threadId, onClose }: { readonly threadId: string; 
   }
 
   return (
-    <Dialog title={said.title} onClose={onClose}>
-      <p className="text-sm text-muted">{said.what}</p>
+    <Dialog title={t`Share a link`} onClose={onClose}>
+      <p className="text-sm text-muted">{t`Anyone with the link can read the conversation up to now, without an account. Tool calls are not included.`}</p>
       {isThisMachine(location.hostname) && (
         <div className="text-sm">
-          <Note>{said.onlyHere(location.host)}</Note>
+          <Note>{t`Links to ${{ host: location.host }} work on this machine only. To share with others, open this page at an address that they can reach.`}</Note>
         </div>
       )}
-      <Form name={said.title} submit={said.make} onSubmit={make}>
+      <Form name={t`Share a link`} submit={t`Create link`} onSubmit={make}>
         <ChoiceField
-          label={said.ends}
+          label={t`Link expires`}
           value={days}
           onChange={setDays}
-          options={[...spans.map((each): [string, string] => [String(each), said.inDays(each)]), ["", said.never]]}
+          options={[
+            ...spans.map((each): [string, string] => [
+              String(each),
+              plural({ days: each }, { one: "in # day", other: "in # days" }),
+            ]),
+            ["", t`never`],
+          ]}
         />
       </Form>
-      {made !== undefined && <OneTimeSecretBox label={said.made} text={made} onClose={() => setMade(undefined)} />}
+      {made !== undefined && (
+        <OneTimeSecretBox
+          label={t`Copy it now. You won't see it again.`}
+          text={made}
+          onClose={() => setMade(undefined)}
+        />
+      )}
       <Waiting of={links} />
-      {links.data?.length === 0 && <p className="text-sm text-muted">{said.none}</p>}
+      {links.data?.length === 0 && <p className="text-sm text-muted">{t`No links yet`}</p>}
       <ul className="grid gap-2 text-sm">
         {links.data?.map(({ id, createdAt, expiresAt }) => (
           <li key={id} className="flex flex-wrap items-center gap-x-3">
             <span className="grow">
-              {said.madeAt(time(createdAt))} · {endOf(expiresAt)}
+              {t`created ${{ when: time(createdAt) }}`} · {endOf(expiresAt)}
             </span>
-            <Act
-              name={`${said.withdraw}: ${time(createdAt)}`}
-              onAct={() => threadClient.withdraw(id).then(links.reload)}
-            >
-              {said.withdraw}
+            <Act name={`${t`Revoke`}: ${time(createdAt)}`} onAct={() => threadClient.withdraw(id).then(links.reload)}>
+              {t`Revoke`}
             </Act>
           </li>
         ))}
@@ -67,7 +75,9 @@ export function ShareDialog({ threadId, onClose }: { readonly threadId: string; 
   );
 
   function endOf(expiresAt: string | null): string {
-    if (expiresAt === null) return said.endless;
-    return (Date.parse(expiresAt) > Date.now() ? said.endsAt : said.ended)(time(expiresAt));
+    if (expiresAt === null) return t`never expires`;
+    return Date.parse(expiresAt) > Date.now()
+      ? t`expires ${{ when: time(expiresAt) }}`
+      : t`expired ${{ when: time(expiresAt) }}`;
   }
 }

@@ -1,10 +1,10 @@
 import { ArrowDown, ChevronLeft, ChevronRight, Copy, Pencil, RefreshCw, Split } from "lucide-react";
 import { memo, type ReactNode, useEffect, useMemo, useState } from "react";
+import { t } from "@lingui/core/macro";
 import { copyText } from "../browser/copy-text.ts";
 import { announce } from "../parts/announce.tsx";
 import { type FollowedEnd, useFollowedEnd } from "../parts/log/stick-to-end.ts";
 import { useHasNewBelow } from "../parts/log/new-below.ts";
-import { words } from "../words/words.ts";
 import { Blocks } from "../turn/blocks.tsx";
 import { Speaker } from "../turn/speaker.tsx";
 import { AttachedFiles } from "../turn/attached-files.tsx";
@@ -14,7 +14,6 @@ import { moment, time } from "../parts/format.ts";
 import { Act } from "../parts/action-button.tsx";
 import { EditComposer } from "./edit-composer.tsx";
 import { lastItemOf, useTalk } from "./talk-actions.ts";
-import { talkWords } from "../conversation/talk-words.ts";
 import { endOfTurn } from "../conversation/turn-end.ts";
 import type { Turn } from "../conversation/turns.ts";
 import { bringIntoView } from "../parts/log/keep-scroll-place.ts";
@@ -47,7 +46,7 @@ export function ThreadView(props: ThreadViewProps) {
         ref={isEmpty ? undefined : end.ref}
         className="relative flex-1 overflow-y-auto px-4"
         tabIndex={0}
-        aria-label={words.conversations}
+        aria-label={t`Conversations`}
       >
         <div className="mx-auto flex max-w-[46rem] flex-col gap-6 py-6" role="log" aria-busy={isBusy} aria-live="off">
           {isEmpty && welcome}
@@ -75,7 +74,7 @@ type JumpProps = Pick<FollowedEnd, "isAtEnd" | "toEnd"> & { readonly newest: str
 function JumpToLatest({ isAtEnd, toEnd, newest }: JumpProps) {
   const { hasNewer } = useConversation();
   const isLatest = isAtEnd && !hasNewer;
-  const text = useHasNewBelow(isLatest, newest) ? words.newBelow : words.jumpToLatest;
+  const text = useHasNewBelow(isLatest, newest) ? t`New messages` : t`Jump to latest`;
   if (isLatest) return null;
   return (
     <button
@@ -106,7 +105,7 @@ function PersonTurn({ onEdit, ...place }: TurnProps & { readonly onEdit: () => v
   const { turn, isLast } = place;
   return (
     <div className="group turn" data-role="user" data-message-id={turn.id} data-last={isLast || undefined}>
-      <h2 className="sr-only">{words.you}</h2>
+      <h2 className="sr-only">{t`You`}</h2>
       {turn.blocks.map(
         (block) =>
           block.kind === "message" && (
@@ -119,7 +118,7 @@ function PersonTurn({ onEdit, ...place }: TurnProps & { readonly onEdit: () => v
       <Actions>
         <SaidAt turn={turn} />
         <Branches {...place} />
-        <button type="button" className="icon-button" aria-label={words.edit} title={words.edit} onClick={onEdit}>
+        <button type="button" className="icon-button" aria-label={t`Edit`} title={t`Edit`} onClick={onEdit}>
           <Pencil size={16} aria-hidden />
         </button>
         <ForkButton turn={turn} />
@@ -153,7 +152,7 @@ function AgentTurn(place: TurnProps) {
             {isLast && turn.run !== undefined && <ResumeButton run={turn.run} />}
             {end === "failed" && (
               <button type="button" className="button" onClick={again}>
-                <RefreshCw size={16} aria-hidden /> {talkWords.tryAgain}
+                <RefreshCw size={16} aria-hidden /> {t`Try again`}
               </button>
             )}
           </div>
@@ -163,7 +162,7 @@ function AgentTurn(place: TurnProps) {
         <Branches {...place} />
         <CopyButton turn={turn} />
         {!isBusy && (
-          <button type="button" className="icon-button" aria-label={words.again} title={words.again} onClick={again}>
+          <button type="button" className="icon-button" aria-label={t`Retry`} title={t`Retry`} onClick={again}>
             <RefreshCw size={16} aria-hidden />
           </button>
         )}
@@ -188,8 +187,11 @@ function SaidAt({ turn: { blocks } }: { readonly turn: Turn }) {
 function ResumeButton({ run }: { readonly run: string }) {
   const { resume } = useTalk();
   return (
-    <Act name={`${talkWords.resume}: ${talkWords.resumeAbout}`} onAct={() => resume(run)}>
-      {talkWords.resume}
+    <Act
+      name={`${t`Resume`}: ${t`Continues where it stopped. Completed work isn't repeated.`}`}
+      onAct={() => resume(run)}
+    >
+      {t`Resume`}
     </Act>
   );
 }
@@ -201,15 +203,10 @@ function Actions({ children }: { readonly children: ReactNode }) {
 }
 
 function CopyButton({ turn }: { readonly turn: Turn }) {
-  const copy = async () => announce((await copyText(textOfTurn(turn))) ? words.copied : words.notCopied);
+  const copy = async () =>
+    announce((await copyText(textOfTurn(turn))) ? t`Copied` : t`Couldn't copy: blocked by the browser.`);
   return (
-    <button
-      type="button"
-      className="icon-button"
-      aria-label={words.copy}
-      title={words.copy}
-      onClick={() => void copy()}
-    >
+    <button type="button" className="icon-button" aria-label={t`Copy`} title={t`Copy`} onClick={() => void copy()}>
       <Copy size={16} aria-hidden />
     </button>
   );
@@ -219,8 +216,8 @@ function Branches({ number, count, older, newer }: BranchTurn) {
   const { show, isBusy } = useTalk();
   if (count === 1) return null;
   const sides = [
-    { name: words.olderAnswer, turn: older, Icon: ChevronLeft },
-    { name: words.newerAnswer, turn: newer, Icon: ChevronRight },
+    { name: t`Previous version`, turn: older, Icon: ChevronLeft },
+    { name: t`Next version`, turn: newer, Icon: ChevronRight },
   ] as const;
   const [before, after] = sides.map(({ name, turn, Icon }) => (
     <button
@@ -254,8 +251,8 @@ function ForkButton({ turn }: { readonly turn: Turn }) {
     <button
       type="button"
       className="icon-button"
-      aria-label={talkWords.fork}
-      title={talkWords.fork}
+      aria-label={t`Fork from here`}
+      title={t`Fork from here`}
       onClick={() => void fork(turn)}
     >
       <Split size={16} aria-hidden />

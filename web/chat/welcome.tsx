@@ -1,9 +1,31 @@
+import { t } from "@lingui/core/macro";
 import { useMe } from "../page/me.ts";
 import { Note } from "../parts/note.tsx";
 import { PageLink } from "../parts/page-link.tsx";
-import { words } from "../words/words.ts";
 import type { Answerers } from "../conversation/models-store.ts";
-import { talkWords } from "../conversation/talk-words.ts";
+
+const samples = [
+  { title: t`Use tools`, text: "What is 17 * 23?", agent: "" },
+  { title: t`Manage tasks`, text: "Add a task to buy milk", agent: "todo" },
+  { title: t`Create files`, text: 'Write the file "hello.txt" with "Hello, world"', agent: "" },
+  { title: t`Multi-step work`, text: "Calculate 12 * 12, then show my tasks", agent: "" },
+];
+
+const firstSteps = [
+  { text: t`Connect a model`, path: "/admin/models?new=1" },
+  { text: t`Create an agent`, path: "/admin/agents?new=1" },
+  { text: t`Add an MCP server`, path: "/admin/mcp-servers?new=1" },
+];
+
+const outcomeNames: Readonly<Record<string, string>> = {
+  found: t`found`,
+  refused: t`nothing is running there`,
+  "timed-out": t`timed out`,
+  unauthorized: t`API key required`,
+  "no-model": t`no models`,
+  "not-it": t`something else is running there`,
+  "own-port": t`this server itself`,
+};
 
 type WelcomeProps = {
   /** Another one than the demo. */
@@ -17,11 +39,12 @@ type WelcomeProps = {
 /** Before anything is said: what can be tried, and where no model answers, why and what to do. */
 export function Welcome({ hasModel, missingAgent, answerers: { agents, looked }, onChoose }: WelcomeProps) {
   const me = useMe();
-  const { samples } = talkWords.welcome;
   return (
     <div className="flex flex-col gap-6 pt-[10dvh]">
-      <h1 className="text-xl">{words.welcome}</h1>
-      {missingAgent !== undefined && <Note>{talkWords.agents.missing(missingAgent)}</Note>}
+      <h1 className="text-xl">{t`What can I help with?`}</h1>
+      {missingAgent !== undefined && (
+        <Note>{t`Agent @${{ name: missingAgent }} not found. Choose another one below.`}</Note>
+      )}
       <ul className="grid gap-2 sm:grid-cols-2">
         {samples.map(({ title, text, agent }) => (
           <li key={title}>
@@ -39,7 +62,7 @@ export function Welcome({ hasModel, missingAgent, answerers: { agents, looked },
       {!hasModel && <NoModel looked={looked} isAdmin={me?.role === "admin"} />}
       {me?.role === "admin" && (
         <ul className="flex flex-wrap gap-x-4 gap-y-1 text-sm">
-          {words.firstSteps.map(({ text, path }) => (
+          {firstSteps.map(({ text, path }) => (
             <li key={path}>
               <PageLink to={path} look="inline-flex min-h-6 items-center text-accent underline">
                 {text}
@@ -53,22 +76,21 @@ export function Welcome({ hasModel, missingAgent, answerers: { agents, looked },
 }
 
 function NoModel({ looked, isAdmin }: { readonly looked: Answerers["looked"]; readonly isAdmin: boolean }) {
-  const said = talkWords.welcome;
   return (
-    <section className="grid gap-1 border-l-2 border-warn pl-3 text-sm" aria-label={said.noModel}>
+    <section className="grid gap-1 border-l-2 border-warn pl-3 text-sm" aria-label={t`No language model connected`}>
       <h2 className="font-semibold">
-        <Note>{said.noModel}</Note>
+        <Note>{t`No language model connected`}</Note>
       </h2>
-      <p className="text-muted">{said.noModelText}</p>
+      <p className="text-muted">{t`The demo model follows rules and uses the real tools. Everything else works as usual.`}</p>
       {looked.length > 0 && (
         <>
-          <p className="text-muted">{said.looked}</p>
+          <p className="text-muted">{t`Places searched for models on this machine:`}</p>
           <ul className="grid gap-x-3 text-muted sm:grid-cols-[auto_1fr]">
             {looked.map(({ kind, url, outcome, detail }) => (
               <li key={kind} className="contents">
                 <span>{names[kind] ?? kind}</span>
                 <span className="min-w-0 break-words" title={detail}>
-                  {said.outcomes[outcome] ?? outcome}
+                  {outcomeNames[outcome] ?? outcome}
                   {url !== undefined && ` (${url})`}
                 </span>
               </li>
@@ -76,7 +98,7 @@ function NoModel({ looked, isAdmin }: { readonly looked: Answerers["looked"]; re
           </ul>
         </>
       )}
-      {!isAdmin && <p>{said.askAdmin}</p>}
+      {!isAdmin && <p>{t`An administrator can connect one.`}</p>}
     </section>
   );
 }

@@ -1,12 +1,12 @@
+import { t } from "@lingui/core/macro";
 import { useConnection } from "./connection-store.ts";
-import { talkWords } from "./talk-words.ts";
 
 /** That the server can't be reached, and for a while that it is there again. */
 export function ConnectionState() {
   const { lostFor, isBack } = useConnection();
   return (
     <p role="status" className="text-sm text-muted">
-      {lostFor === undefined ? isBack && talkWords.back : <LostConnection seconds={lostFor} />}
+      {lostFor === undefined ? isBack && t`Reconnected.` : <LostConnection seconds={lostFor} />}
     </p>
   );
 }
@@ -15,9 +15,9 @@ export function LostConnection({ seconds }: { readonly seconds: number }) {
   return (
     <>
       {/* Said once; the seconds are for eyes. */}
-      <span className="sr-only">{talkWords.lostShort}</span>
+      <span className="sr-only">{t`Connection lost. Reconnecting…`}</span>
       <span aria-hidden className="text-warn">
-        {talkWords.lost(seconds)}
+        {t`Connection lost. Reconnecting · ${seconds} s`}
       </span>
     </>
   );

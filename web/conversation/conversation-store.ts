@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { t } from "@lingui/core/macro";
 import type { PendingView } from "../../src/protocol/threads/threads.ts";
 import type { BlockOf } from "../../src/client/conversation.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
@@ -12,7 +13,6 @@ import { renderWhenReleased } from "../parts/render-when-released.ts";
 import { followInTab } from "../parts/tab-stream.ts";
 import { markSeen } from "../threads/read-marks.ts";
 import { threadClient } from "../threads/thread-client.ts";
-import { words } from "../words/words.ts";
 import { noteConnection, resetConnection } from "./connection-store.ts";
 import { prepareMarkdown } from "../markdown/load-markdown.ts";
 import { createLog, type ThreadLog } from "./thread-log.ts";
@@ -214,7 +214,11 @@ function isAtWork(): boolean {
   return turns.open().length === 0 && (turns.working().size > 0 || state.waiting.length > 0);
 }
 
-const gone = { isBroken: true, isGone: true, error: words.threadGone } as const;
+const gone = {
+  isBroken: true,
+  isGone: true,
+  error: t`Conversation not found. It was deleted, or the address is wrong.`,
+} as const;
 
 function brokenBy(error: unknown): Partial<ConversationState> {
   const isGone = error instanceof ColloquyError && error.status === 404;

@@ -1,13 +1,12 @@
 import { FileUp, FolderUp, Globe, Type } from "lucide-react";
 import { type ChangeEvent, type DragEvent, useEffect, useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { KnowledgeChoices } from "../../src/protocol/knowledge/collections.ts";
 import { size } from "../parts/format.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { Field, TextField } from "../parts/forms/fields.tsx";
-import { words } from "../words/words.ts";
 import { addFiles, addText, addUrls } from "./uploads-store.ts";
-import { texts } from "./knowledge-words.ts";
 
 type NamedFile = { readonly name: string; readonly content: File };
 
@@ -62,10 +61,14 @@ export function AddDocuments({ id, choices }: { readonly id: string; readonly ch
   const folder = useRef<HTMLInputElement>(null);
 
   function add(chosen: readonly NamedFile[]): void {
-    setProblem(chosen.length > maxFiles ? texts.add.tooMany(maxFiles, chosen.length) : undefined);
+    setProblem(
+      chosen.length > maxFiles
+        ? t`Only the first ${{ most: maxFiles }} of ${{ all: chosen.length }} files were added.`
+        : undefined,
+    );
     const most = choices?.documentBytes ?? Infinity;
     addFiles(id, chosen.slice(0, maxFiles), ({ size: bytes }) =>
-      bytes > most ? texts.add.tooLarge(size(most)) : undefined,
+      bytes > most ? t`This file exceeds the limit of ${{ most: size(most) }}.` : undefined,
     );
   }
   /** What was typed as the one is still there as the other. */
@@ -98,7 +101,7 @@ export function AddDocuments({ id, choices }: { readonly id: string; readonly ch
 
   return (
     <section
-      aria-label={texts.add.title}
+      aria-label={t`Add documents`}
       className="drop-zone"
       data-over={isOver}
       onDragOver={(event: DragEvent) => {
@@ -114,19 +117,21 @@ export function AddDocuments({ id, choices }: { readonly id: string; readonly ch
         droppedFiles(event.dataTransfer).then(add, (error: unknown) => setProblem(String(error)));
       }}
     >
-      <p className="text-muted">{isOver ? texts.add.drop : texts.add.here}</p>
+      <p className="text-muted">
+        {isOver ? t`Drop files here` : t`Drop files or folders here, or paste a text or a web address.`}
+      </p>
       <div className="flex flex-wrap gap-2">
         <button type="button" className="button-main" onClick={() => files.current?.click()}>
-          <FileUp size={16} aria-hidden /> {texts.add.files}
+          <FileUp size={16} aria-hidden /> {t`Choose files`}
         </button>
         <button type="button" className="button" onClick={() => folder.current?.click()}>
-          <FolderUp size={16} aria-hidden /> {texts.add.folder}
+          <FolderUp size={16} aria-hidden /> {t`Choose a folder`}
         </button>
         <button type="button" className="button" onClick={() => write("text")}>
-          <Type size={16} aria-hidden /> {texts.add.text}
+          <Type size={16} aria-hidden /> {t`Write text`}
         </button>
         <button type="button" className="button" onClick={() => write("web")}>
-          <Globe size={16} aria-hidden /> {texts.add.web}
+          <Globe size={16} aria-hidden /> {t`From the web`}
         </button>
       </div>
       <input ref={files} type="file" multiple hidden onChange={choose} />
@@ -153,14 +158,14 @@ type WrittenProps = {
 };
 
 function Written({ id, writing: { kind, text }, onChange, onClose }: WrittenProps) {
-  const [name, setName] = useState<string>(texts.add.unnamed);
-  const title = kind === "text" ? texts.add.textTitle : texts.add.webTitle;
+  const [name, setName] = useState<string>(t`note.md`);
+  const title = kind === "text" ? t`Text` : t`Web addresses, one per line`;
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => field.current?.focus(), []);
   return (
     <Form
       name={title}
-      submit={kind === "text" ? texts.add.textAdd : texts.add.webAdd}
+      submit={kind === "text" ? t`Add text` : t`Add addresses`}
       onSubmit={async () => {
         if (text.trim() === "") return;
         if (kind === "text") addText(id, { name, text });
@@ -176,12 +181,12 @@ function Written({ id, writing: { kind, text }, onChange, onClose }: WrittenProp
       }}
       beside={
         <button type="button" className="button" onClick={onClose}>
-          {words.cancel}
+          {t`Cancel`}
         </button>
       }
     >
-      {kind === "text" && <TextField label={texts.add.textName} value={name} onChange={setName} isNeeded />}
-      <Field label={kind === "text" ? texts.add.textBody : title} isWide>
+      {kind === "text" && <TextField label={t`Name`} value={name} onChange={setName} isNeeded />}
+      <Field label={kind === "text" ? t`Text` : title} isWide>
         <textarea
           ref={field}
           className="field w-full text-ink"

@@ -1,9 +1,9 @@
 import { X } from "lucide-react";
 import { useEffect } from "react";
+import { t } from "@lingui/core/macro";
 import { Problem } from "../parts/problem.tsx";
 import { State } from "../parts/state.tsx";
 import { PageLink } from "../parts/page-link.tsx";
-import { words } from "../words/words.ts";
 import {
   type PendingUpload,
   clearDone,
@@ -16,7 +16,6 @@ import {
   useUploads,
 } from "./uploads-store.ts";
 import { DocumentState } from "./document-state.tsx";
-import { texts } from "./knowledge-words.ts";
 
 const shownAtOnce = 50;
 
@@ -35,20 +34,24 @@ export function Additions({ id, onChange }: { readonly id: string; readonly onCh
   const unsent = all.filter((each) => hasFailed(each) && !isUnread(each));
   const order = [...unsent, ...all.filter(isMoving), ...known.toReversed()];
   return (
-    <section aria-label={texts.add.progress} className="grid gap-2">
+    <section aria-label={t`Uploads`} className="grid gap-2">
       <div className="flex flex-wrap items-center gap-3">
-        <strong role="status">{texts.add.summary(ready, all.length, failed)}</strong>
+        <strong role="status">
+          {failed > 0
+            ? t`${ready} of ${{ all: all.length }} ready, ${failed} failed`
+            : t`${ready} of ${{ all: all.length }} ready`}
+        </strong>
         <div className="meter grow" aria-hidden>
           <span style={{ width: `${(ready / all.length) * 100}%` }} />
         </div>
         {all.some(isUnread) && (
           <PageLink to={`/knowledge/${id}?state=failed`} look="text-accent underline">
-            {texts.add.seeFailed}
+            {t`Show failed`}
           </PageLink>
         )}
         {ready + failed > 0 && (
           <button type="button" className="button" onClick={() => clearDone(id)}>
-            {texts.add.clear}
+            {t`Clear list`}
           </button>
         )}
       </div>
@@ -59,7 +62,9 @@ export function Additions({ id, onChange }: { readonly id: string; readonly onCh
             <Progress adding={adding} />
           </li>
         ))}
-        {order.length > shownAtOnce && <li className="text-muted">{texts.add.more(order.length - shownAtOnce)}</li>}
+        {order.length > shownAtOnce && (
+          <li className="text-muted">{t`and ${{ count: order.length - shownAtOnce }} more`}</li>
+        )}
       </ul>
     </section>
   );
@@ -79,15 +84,19 @@ function Name({ adding: { name, document } }: { readonly adding: PendingUpload }
 
 function Progress({ adding }: { readonly adding: PendingUpload }) {
   const { name, state, part, problem, outcome, document } = adding;
-  if (outcome === "unchanged") return <State grade="quiet">{texts.add.unchanged}</State>;
-  if (outcome === "duplicate") return <State grade="quiet">{texts.add.duplicate(document!.name)}</State>;
+  if (outcome === "unchanged") return <State grade="quiet">{t`Already up to date`}</State>;
+  if (outcome === "duplicate") return <State grade="quiet">{t`duplicate of ${{ name: document!.name }}`}</State>;
   return (
     <div className="flex flex-wrap items-start gap-2">
       {document ? (
         <DocumentState document={document} />
       ) : problem === undefined ? (
         <div className="min-w-40">
-          {state === "waiting" ? texts.add.waiting : part < 1 ? texts.add.sending(part) : texts.add.sent}
+          {state === "waiting"
+            ? t`waiting to upload`
+            : part < 1
+              ? t`uploading: ${{ percent: Math.floor(part * 100) }}%`
+              : t`uploaded; saving`}
           {state === "sending" && (
             <div className="meter mt-1" aria-hidden>
               <span style={{ width: `${part * 100}%` }} />
@@ -100,17 +109,17 @@ function Progress({ adding }: { readonly adding: PendingUpload }) {
         <button
           type="button"
           className="button"
-          aria-label={`${words.tryAgain}: ${name}`}
+          aria-label={`${t`Try again`}: ${name}`}
           onClick={() => retryUpload(adding)}
         >
-          {words.tryAgain}
+          {t`Try again`}
         </button>
       )}
       {(state === "waiting" || state === "sending" || state === "stopped") && (
         <button
           type="button"
           className="icon-button"
-          aria-label={texts.add.stopSending(name)}
+          aria-label={t`Cancel upload of ${name}`}
           onClick={() => cancelUpload(adding)}
         >
           <X size={16} aria-hidden />

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { KnowledgeAnswer } from "../../src/protocol/knowledge/passages.ts";
 import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
 import type { RetrievalMode } from "../../src/protocol/knowledge/chunks.ts";
@@ -11,10 +12,8 @@ import { changeQuery, useQuery } from "../page/path.ts";
 import { client } from "../page/server.ts";
 import { EarlierQuestions } from "./earlier-questions.tsx";
 import { FoundPassages } from "./found-passages.tsx";
-import { texts } from "./knowledge-words.ts";
-
-const names = texts.query;
-const retrievals = Object.keys(texts.form.retrievals) as RetrievalMode[];
+import { retrievalNames } from "./knowledge-names.ts";
+const retrievals = Object.keys(retrievalNames) as RetrievalMode[];
 
 /** A question to one collection or some: what is found, and how. An answer has its address. */
 export function Ask({ collections }: { readonly collections: readonly CollectionView[] }) {
@@ -24,7 +23,8 @@ export function Ask({ collections }: { readonly collections: readonly Collection
   if (collections.length === 0)
     return (
       <p>
-        {names.noCollections} <PageLink to="/knowledge?new=1">{texts.newCollection}</PageLink>
+        {t`Nothing to search yet. Create a collection first.`}{" "}
+        <PageLink to="/knowledge?new=1">{t`New collection`}</PageLink>
       </p>
     );
   return (
@@ -94,9 +94,9 @@ function Question({ collections, onAnswer }: KnowledgeQuestionProps) {
 
   return (
     <section className="grid grid-cols-[minmax(0,1fr)] gap-3">
-      <p className="max-w-prose text-muted">{names.what}</p>
-      <Form name={names.title} submit={isBusy ? names.searching : names.run} onSubmit={ask}>
-        <Field label={names.question} isWide>
+      <p className="max-w-prose text-muted">{t`Shows what agents find with the tool rag: the passages, and how each was found.`}</p>
+      <Form name={t`Test a query`} submit={isBusy ? t`Searching…` : t`Search`} onSubmit={ask}>
+        <Field label={t`Question`} isWide>
           <textarea
             dir="auto"
             className="field w-full max-w-3xl text-ink"
@@ -104,7 +104,7 @@ function Question({ collections, onAnswer }: KnowledgeQuestionProps) {
             rows={2}
             maxLength={4000}
             required
-            placeholder={names.hint}
+            placeholder={t`Where do herons wait for their food?`}
             value={question}
             onChange={(event) => setQuestion(event.target.value)}
             onKeyDown={(event) => {
@@ -117,7 +117,7 @@ function Question({ collections, onAnswer }: KnowledgeQuestionProps) {
         {!only && (
           <fieldset className="basis-full">
             <legend className="text-xs text-muted">
-              {names.in} {chosen.size === 0 && names.all}
+              {t`In`} {chosen.size === 0 && t`all collections`}
             </legend>
             <div className="flex max-h-40 flex-wrap gap-x-4 overflow-y-auto">
               {collections.map(({ id, name }) => (
@@ -140,12 +140,15 @@ function Question({ collections, onAnswer }: KnowledgeQuestionProps) {
           </fieldset>
         )}
         <ChoiceField
-          label={names.by}
+          label={t`Search by`}
           value={by}
           onChange={setBy}
-          options={[["", names.asSet], ...retrievals.map((each) => [each, texts.form.retrievals[each]] as const)]}
+          options={[
+            ["", t`as set for each collection`],
+            ...retrievals.map((each) => [each, retrievalNames[each]] as const),
+          ]}
         />
-        <TextField label={names.limit} type="number" value={limit} onChange={setLimit} isNeeded />
+        <TextField label={t`Passages`} type="number" value={limit} onChange={setLimit} isNeeded />
       </Form>
     </section>
   );

@@ -1,10 +1,8 @@
 import type { ReactNode } from "react";
+import { t } from "@lingui/core/macro";
 import type { CollectionView, KnowledgeChoices } from "../../src/protocol/knowledge/collections.ts";
 import type { CollectionInput } from "../../src/client/knowledge.ts";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
-import { texts } from "./knowledge-words.ts";
-
-const names = texts.form;
 
 /** A collection as it is written in a form: all of it texts. */
 export type CollectionForm = Readonly<
@@ -87,12 +85,7 @@ export function AboutFields({ written, onChange, choices }: FieldsProps) {
   return (
     <div className={grid}>
       <div className="setting">
-        <TextField
-          label={texts.name}
-          value={written.name}
-          onChange={(name) => onChange({ ...written, name })}
-          isNeeded
-        />
+        <TextField label={t`Name`} value={written.name} onChange={(name) => onChange({ ...written, name })} isNeeded />
       </div>
       <ModelField written={written} onChange={onChange} choices={choices} />
       <div className="sm:col-span-2 lg:col-span-3">
@@ -104,7 +97,7 @@ export function AboutFields({ written, onChange, choices }: FieldsProps) {
 
 export function DescriptionField({ written, onChange }: Omit<FieldsProps, "choices">) {
   return (
-    <Field label={`${texts.description} (${texts.descriptionHint})`}>
+    <Field label={`${t`Description`} (${t`Description (shown to agents)`})`}>
       <textarea
         className="field text-ink"
         style={{ minHeight: "3.5em", fontFamily: "inherit" }}
@@ -120,7 +113,7 @@ export function DescriptionField({ written, onChange }: Omit<FieldsProps, "choic
 /** A list where all are known by name, else a line that offers those that are. */
 export function ModelField({ written, onChange, choices: { embeddingModels, otherModels, defaults } }: FieldsProps) {
   const given = {
-    label: names.embeddingModel,
+    label: t`Embedding model`,
     value: written.embeddingModel,
     onChange: (embeddingModel: string) => onChange({ ...written, embeddingModel }),
   };
@@ -128,7 +121,7 @@ export function ModelField({ written, onChange, choices: { embeddingModels, othe
   const others = otherModels.map((name) => (name === "*" ? "http:…, onnx:…, gguf:…" : name)).join(", ");
   return (
     <Setting
-      is={`${names.embeddingModelIs} ${others === "" ? "" : `${names.otherModels(others)}. `}${names.standard(defaults.embeddingModel)}`}
+      is={`${t`Finds passages by meaning, not only by their words. With “none”, search is by words, which is often good enough.`} ${others === "" ? "" : `${t`Other models you can enter: ${{ names: others }}`}. `}${t`Default: ${{ value: defaults.embeddingModel }}.`}`}
     >
       {otherModels.length === 0 ? (
         <ChoiceField {...given} options={known.map((each) => [each, each])} />
@@ -143,27 +136,33 @@ export function CuttingFields({ written, onChange, choices: { defaults, language
   const set = (key: keyof CollectionForm) => (value: string) => onChange({ ...written, [key]: value });
   return (
     <div className={grid}>
-      <Setting is={`${names.chunkSizeIs} ${names.standard(String(defaults.chunkSize))}`}>
+      <Setting
+        is={`${t`Longer chunks give more context; shorter ones are matched more precisely.`} ${t`Default: ${{ value: String(defaults.chunkSize) }}.`}`}
+      >
         <TextField
-          label={names.chunkSize}
+          label={t`Chunk size (tokens)`}
           type="number"
           value={written.chunkSize}
           onChange={set("chunkSize")}
           isNeeded
         />
       </Setting>
-      <Setting is={`${names.chunkOverlapIs} ${names.standard(String(defaults.chunkOverlap))}`}>
+      <Setting
+        is={`${t`How much of a chunk the next one repeats. At most half a chunk.`} ${t`Default: ${{ value: String(defaults.chunkOverlap) }}.`}`}
+      >
         <TextField
-          label={names.chunkOverlap}
+          label={t`Chunk overlap (tokens)`}
           type="number"
           value={written.chunkOverlap}
           onChange={set("chunkOverlap")}
           isNeeded
         />
       </Setting>
-      <Setting is={`${names.languageIs} ${names.standard(defaults.language)}`}>
+      <Setting
+        is={`${t`Words are matched in all their forms in this language. Use “simple” for mixed languages.`} ${t`Default: ${{ value: defaults.language }}.`}`}
+      >
         <ChoiceField
-          label={names.language}
+          label={t`Language`}
           value={written.language}
           onChange={set("language")}
           options={[...new Set([...languages, written.language])].map((each) => [each, each])}
@@ -175,59 +174,62 @@ export function CuttingFields({ written, onChange, choices: { defaults, language
 
 export function SearchingFields({ written, onChange, choices: { defaults, rerankers, reranker } }: FieldsProps) {
   const set = (key: keyof CollectionForm) => (value: string) => onChange({ ...written, [key]: value });
-  const { lexical, vector, hybrid } = names.retrievals;
   return (
     <div className={grid}>
-      <Setting is={names.retrievalIs}>
+      <Setting is={t`“both” isn't always better: a weak embedding model gives worse results than words alone.`}>
         <ChoiceField
-          label={names.retrieval}
+          label={t`Search by`}
           value={written.retrieval}
           onChange={set("retrieval")}
           options={[
-            ["", names.retrievalDefault],
-            ["lexical", lexical],
-            ["vector", vector],
-            ["hybrid", hybrid],
+            ["", t`both; words if there is no model`],
+            ["lexical", t`words`],
+            ["vector", t`meaning`],
+            ["hybrid", t`both`],
           ]}
         />
       </Setting>
-      <Setting is={`${names.hybridWeightIs} ${names.standard(String(defaults.hybridWeight))}`}>
+      <Setting
+        is={`${t`When searching by both: 0 is words only, 1 is meaning only.`} ${t`Default: ${{ value: String(defaults.hybridWeight) }}.`}`}
+      >
         <TextField
-          label={names.hybridWeight}
+          label={t`Weight of meaning`}
           type="number"
           value={written.hybridWeight}
           onChange={set("hybridWeight")}
           isNeeded
         />
       </Setting>
-      <Setting is={names.indexTypeIs}>
+      <Setting
+        is={t`“flat” compares all vectors and misses none; “hnsw” and “ivfflat” compare some; “auto” is flat up to 20,000.`}
+      >
         <ChoiceField
-          label={names.indexType}
+          label={t`Vector index`}
           value={written.indexType}
           onChange={set("indexType")}
           options={["auto", "flat", "hnsw", "ivfflat"].map((each) => [each, each])}
         />
       </Setting>
-      <Setting is={names.rewriteIs}>
+      <Setting is={t`Agents first rephrase a question in the words that documents would use. Costs one model request.`}>
         <ChoiceField
-          label={names.rewrite}
+          label={t`Rewrite questions`}
           value={written.rewrite}
           onChange={set("rewrite")}
           options={[
-            ["false", names.no],
-            ["true", names.yes],
+            ["false", t`no`],
+            ["true", t`yes`],
           ]}
         />
       </Setting>
-      <Setting is={names.rerankerIs}>
+      <Setting is={t`Reads question and passage together and reorders the results.`}>
         <ChoiceField
-          label={names.reranker}
+          label={t`Reranker`}
           value={written.reranker}
           onChange={set("reranker")}
           options={[
-            ["", names.rerankerDefault(reranker ?? names.none)],
+            ["", t`default (${{ name: reranker ?? t`none` }})`],
             ...rerankers.map((each) => [each, each] as const),
-            ["none", names.none],
+            ["none", t`none`],
           ]}
         />
       </Setting>

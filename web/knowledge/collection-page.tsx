@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { usePolling } from "../parts/use-polling.ts";
 import { Waiting } from "../parts/waiting.tsx";
@@ -12,7 +13,6 @@ import { Counts, Indexing, indexingMs } from "./collections.tsx";
 import { DocumentPage } from "./document-page.tsx";
 import { DocumentTable } from "./document-table.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
-import { texts } from "./knowledge-words.ts";
 
 /** A collection: its documents, one of them, questions to it, or its settings. */
 export function CollectionPage({ id }: { readonly id: string }) {
@@ -34,10 +34,10 @@ export function CollectionPage({ id }: { readonly id: string }) {
   return (
     <KnowledgeFrame
       tabs={[
-        { to: "/knowledge", name: texts.collections, isCurrent: false },
-        tab("documents", texts.documents),
-        tab("ask", texts.ask),
-        ...(collection?.isOwn ? [tab("settings", texts.settings)] : []),
+        { to: "/knowledge", name: t`Collections`, isCurrent: false },
+        tab("documents", t`Documents`),
+        tab("ask", t`Ask`),
+        ...(collection?.isOwn ? [tab("settings", t`Settings`)] : []),
       ]}
     >
       <Waiting of={loaded} />
@@ -54,10 +54,12 @@ export function CollectionPage({ id }: { readonly id: string }) {
             <header className="grid gap-1">
               <h1>{collection.name}</h1>
               {collection.description !== "" && <p className="max-w-prose">{collection.description}</p>}
-              {!collection.isOwn && <p className="text-muted">{texts.of(collection.owner)}</p>}
+              {!collection.isOwn && (
+                <p className="text-muted">{t`Shared with you by ${{ owner: collection.owner }}: you can search and read it.`}</p>
+              )}
               {shown !== "documents" && <Counts of={collection.counts} />}
               <Indexing percent={collection.indexing}>
-                <span className="text-muted">. {texts.indexingIs}</span>
+                <span className="text-muted">. {t`You can still search everything; it only takes longer.`}</span>
               </Indexing>
             </header>
             {shown === "ask" ? (
@@ -78,7 +80,7 @@ export function CollectionPage({ id }: { readonly id: string }) {
           </>
         )
       )}
-      {loaded.problem !== undefined && <PageLink to="/knowledge">{texts.collections}</PageLink>}
+      {loaded.problem !== undefined && <PageLink to="/knowledge">{t`Collections`}</PageLink>}
     </KnowledgeFrame>
   );
 }

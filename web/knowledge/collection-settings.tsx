@@ -1,5 +1,6 @@
 import { X } from "lucide-react";
 import { useState } from "react";
+import { plural, t } from "@lingui/core/macro";
 import type { CollectionView, KnowledgeChoices } from "../../src/protocol/knowledge/collections.ts";
 import { figure } from "../parts/format.ts";
 import { Act } from "../parts/action-button.tsx";
@@ -18,9 +19,8 @@ import {
   searchingKeys,
   collectionForm,
 } from "./collection-fields.tsx";
-import { texts } from "./knowledge-words.ts";
 
-const names = texts.form;
+const shareNames = { everyone: t`everyone with an account`, user: t`person`, group: t`group` };
 
 type SettingsProps = {
   readonly collection: CollectionView;
@@ -47,10 +47,10 @@ function About({ collection, onChange }: SettingsProps) {
   const [isSaved, setSaved] = useState(false);
   return (
     <section className="grid gap-2">
-      <h2>{names.about}</h2>
+      <h2>{t`Name and description`}</h2>
       <Form
-        name={names.about}
-        submit={names.save}
+        name={t`Name and description`}
+        submit={t`Save`}
         onSubmit={async () => {
           const { name, description } = written;
           await client.knowledge.change(collection.id, { name, description });
@@ -61,7 +61,7 @@ function About({ collection, onChange }: SettingsProps) {
       >
         <div className="grid basis-full gap-3 sm:max-w-xl">
           <TextField
-            label={texts.name}
+            label={t`Name`}
             value={written.name}
             onChange={(name) => {
               setWritten({ ...written, name });
@@ -88,11 +88,11 @@ function Searching({ collection, choices, onChange }: SettingsProps) {
   const [isSaved, setSaved] = useState(false);
   return (
     <section className="grid gap-2">
-      <h2>{names.searching}</h2>
-      <p className="text-muted">{names.searchingNote}</p>
+      <h2>{t({ context: "noun", message: `Search` })}</h2>
+      <p className="text-muted">{t`Takes effect with the next query.`}</p>
       <Form
-        name={names.searching}
-        submit={names.save}
+        name={t({ context: "noun", message: `Search` })}
+        submit={t`Save`}
         onSubmit={async () => {
           await client.knowledge.change(collection.id, { settings: changedSettings(begun, written, searchingKeys) });
           setSaved(true);
@@ -123,15 +123,26 @@ function Cutting({ collection, choices, onChange }: SettingsProps) {
   const fields = { written, choices, onChange: setWritten };
   return (
     <section className="grid gap-2">
-      <h2>{names.cutting}</h2>
-      <p className="text-muted">{names.cuttingNote}</p>
+      <h2>{t`Indexing`}</h2>
+      <p className="text-muted">{t`Takes effect when documents are re-indexed. Until then, each stays searchable by words.`}</p>
       <Form
-        name={names.cutting}
-        submit={documents === 0 ? names.reindexEmpty : names.reindex}
+        name={t`Indexing`}
+        submit={documents === 0 ? t`Save` : t`Re-index all documents`}
         isSure={
           documents === 0
             ? undefined
-            : () => confirmAction({ ...names.reindexSure(documents), action: names.reindex, isGrave: false })
+            : () =>
+                confirmAction({
+                  ...{
+                    title: plural(
+                      { count: documents },
+                      { one: "Re-index # document?", other: "Re-index # documents?" },
+                    ),
+                    text: t`They stay searchable meanwhile.`,
+                  },
+                  action: t`Re-index all documents`,
+                  isGrave: false,
+                })
         }
         onSubmit={async () => {
           const { embeddingModel } = written;
@@ -141,9 +152,9 @@ function Cutting({ collection, choices, onChange }: SettingsProps) {
         beside={
           <span role="status" className="self-center">
             {queued + working > 0
-              ? names.reindexing(ready, documents)
+              ? t`Re-indexing: ${{ done: ready }} of ${{ all: documents }} ready.`
               : isOther && documents > 0
-                ? names.needed
+                ? t`These changes require re-indexing.`
                 : undefined}
           </span>
         }
@@ -160,7 +171,7 @@ function Cutting({ collection, choices, onChange }: SettingsProps) {
 function Saved({ isSaved }: { readonly isSaved: boolean }) {
   return (
     <span role="status" className="self-center text-ok">
-      {isSaved ? names.saved : ""}
+      {isSaved ? t`Saved.` : ""}
     </span>
   );
 }
@@ -176,10 +187,10 @@ function Sharing({ collection: { id, sharedWith }, onChange }: Omit<SettingsProp
   };
   return (
     <section className="grid gap-2">
-      <h2>{texts.share.title}</h2>
-      <p className="text-muted">{texts.share.may}</p>
+      <h2>{t`Sharing`}</h2>
+      <p className="text-muted">{t`They can search and read. Only you can change or share it.`}</p>
       {sharedWith.length === 0 ? (
-        <p>{texts.share.nobody}</p>
+        <p>{t`Only you have access.`}</p>
       ) : (
         <ul className="flex flex-wrap gap-2">
           {sharedWith.map((who) => (
@@ -187,7 +198,7 @@ function Sharing({ collection: { id, sharedWith }, onChange }: Omit<SettingsProp
               {readable(who)}
               <Act
                 look="icon-button"
-                name={texts.share.remove(readable(who))}
+                name={t`Stop sharing with ${{ who: readable(who) }}`}
                 onAct={() => share(sharedWith.filter((each) => each !== who))}
               >
                 <X size={16} aria-hidden />
@@ -197,20 +208,20 @@ function Sharing({ collection: { id, sharedWith }, onChange }: Omit<SettingsProp
         </ul>
       )}
       <Form
-        name={texts.share.title}
-        submit={texts.share.add}
+        name={t`Sharing`}
+        submit={t`Share`}
         onSubmit={async () => {
           await share([...sharedWith, kind === "everyone" ? kind : `${kind}:${name.trim()}`]);
           setName("");
         }}
       >
         <ChoiceField
-          label={texts.share.kind}
+          label={t`Share with`}
           value={kind}
           onChange={(value) => setKind(kinds.find((each) => each === value)!)}
-          options={kinds.map((each) => [each, texts.share[each]])}
+          options={kinds.map((each) => [each, shareNames[each]])}
         />
-        {kind !== "everyone" && <TextField label={texts.share.name} value={name} onChange={setName} isNeeded />}
+        {kind !== "everyone" && <TextField label={t`Name`} value={name} onChange={setName} isNeeded />}
       </Form>
     </section>
   );
@@ -219,25 +230,33 @@ function Sharing({ collection: { id, sharedWith }, onChange }: Omit<SettingsProp
 /** `user:ann` in words. */
 function readable(who: string): string {
   const [, kind, name] = /^(user|group):(.+)$/.exec(who) ?? [];
-  return kind === "user" || kind === "group" ? `${texts.share[kind]} ${name}` : texts.share.everyone;
+  return kind === "user" || kind === "group" ? `${shareNames[kind]} ${name}` : t`everyone with an account`;
 }
 
 function Removal({ collection: { id, name, counts } }: { readonly collection: CollectionView }) {
   return (
     <section className="grid justify-items-start gap-2 border-t border-hairline pt-4">
-      <h2>{texts.danger}</h2>
+      <h2>{t`Delete this collection`}</h2>
       <p className="text-muted">
-        {texts.dangerNote(counts.documents, texts.chunkCount(counts.chunks, figure(counts.chunks)))}
+        {t`Permanently deletes ${plural({ count: counts.documents }, { one: "# document", other: "# documents" })} with originals and texts, ${{ chunks: plural({ count: counts.chunks }, { one: `${{ shown: figure(counts.chunks) }} chunk`, other: `${{ shown: figure(counts.chunks) }} chunks` }) }}, and the traces of past queries.`}
       </p>
       <Act
-        isSure={() => confirmAction({ ...texts.removeSure(name, counts.documents), action: texts.remove })}
+        isSure={() =>
+          confirmAction({
+            ...{
+              title: t`Delete this collection?`,
+              text: t`“${name}” is permanently deleted with ${plural({ count: counts.documents }, { one: "# document", other: "# documents" })}: originals, texts, chunks and past queries. This can't be undone.`,
+            },
+            action: t`Delete`,
+          })
+        }
         onAct={async () => {
           const leadOn = navigateUnlessLeft();
           await client.knowledge.removeCollection(id);
           leadOn("/knowledge");
         }}
       >
-        <span className="text-bad">{texts.danger}</span>
+        <span className="text-bad">{t`Delete this collection`}</span>
       </Act>
     </section>
   );

@@ -1,5 +1,6 @@
 import { Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
 import { figure, size } from "../parts/format.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
@@ -11,9 +12,7 @@ import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { changeQuery, navigateUnlessLeft, useQuery } from "../page/path.ts";
 import { client } from "../page/server.ts";
-import { words } from "../words/words.ts";
 import { AboutFields, changedSettings, CuttingFields, SearchingFields, collectionForm } from "./collection-fields.tsx";
-import { texts } from "./knowledge-words.ts";
 
 /** Looking counts all chunks while some are not indexed. */
 export const indexingMs = 3000;
@@ -40,8 +39,8 @@ export function Collections({
     <>
       {of.length === 0 && (
         <div className="max-w-prose">
-          <p>{texts.empty}</p>
-          <p className="text-muted">{texts.emptyNext}</p>
+          <p>{t`No collections yet. A collection holds documents that agents search and that you can query yourself.`}</p>
+          <p className="text-muted">{t`Create one, then add files, texts or web addresses.`}</p>
         </div>
       )}
       {isNew ? (
@@ -49,14 +48,14 @@ export function Collections({
       ) : (
         <div>
           <button type="button" className="button-main" onClick={() => changeQuery({ new: "1" })}>
-            <Plus size={16} aria-hidden /> {texts.newCollection}
+            <Plus size={16} aria-hidden /> {t`New collection`}
           </button>
         </div>
       )}
       {of.length > 0 && (
         <Table
-          name={texts.collections}
-          head={[texts.name, texts.documents, texts.search, texts.owner, texts.chunks, texts.size]}
+          name={t`Collections`}
+          head={[t`Name`, t`Documents`, t`Search by`, t`Owner`, t`Chunks`, t`Size`]}
           numbersFrom={4}
         >
           {of.map((collection) => (
@@ -82,8 +81,8 @@ function Row({ collection }: { readonly collection: CollectionView }) {
         <Counts of={counts} />
         <Indexing percent={indexing} />
       </td>
-      <td>{embeddingModel === "none" ? texts.byWords : embeddingModel}</td>
-      <td>{isOwn ? texts.mine : owner}</td>
+      <td>{embeddingModel === "none" ? t`words` : embeddingModel}</td>
+      <td>{isOwn ? t`you` : owner}</td>
       <td className="number">{figure(counts.chunks)}</td>
       <td className="number">{size(counts.bytes)}</td>
     </tr>
@@ -96,12 +95,12 @@ export function Counts({
 }: {
   readonly of: CollectionView["counts"];
 }) {
-  if (documents === 0) return <span className="text-muted">{texts.noDocuments}</span>;
+  if (documents === 0) return <span className="text-muted">{t`no documents`}</span>;
   return (
     <span className="flex flex-wrap gap-x-3">
-      {ready > 0 && <State grade="ok">{texts.ready(ready)}</State>}
-      {queued + working > 0 && <State grade="warn">{texts.atWork(queued + working)}</State>}
-      {failed > 0 && <State grade="bad">{texts.failedCount(failed)}</State>}
+      {ready > 0 && <State grade="ok">{t`${{ count: ready }} ready`}</State>}
+      {queued + working > 0 && <State grade="warn">{t`${{ count: queued + working }} processing`}</State>}
+      {failed > 0 && <State grade="bad">{t`${{ count: failed }} failed`}</State>}
     </span>
   );
 }
@@ -117,7 +116,7 @@ export function Indexing({
   if (percent === undefined) return null;
   return (
     <div>
-      <State grade="warn">{texts.indexing(percent)}</State>
+      <State grade="warn">{t`indexing ${percent}%`}</State>
       {children}
     </div>
   );
@@ -135,10 +134,10 @@ function NewCollectionForm({ choices }: { readonly choices: Choices }) {
   const [written, setWritten] = useState(begun);
   const fields = { written, onChange: setWritten, choices };
   return (
-    <section aria-label={texts.newCollection} className="rounded-card border border-hairline p-4">
+    <section aria-label={t`New collection`} className="rounded-card border border-hairline p-4">
       <Form
-        name={texts.newCollection}
-        submit={texts.make}
+        name={t`New collection`}
+        submit={t`Create collection`}
         onSubmit={async () => {
           const leadOn = navigateUnlessLeft();
           const settings = changedSettings(begun, written);
@@ -148,14 +147,14 @@ function NewCollectionForm({ choices }: { readonly choices: Choices }) {
         }}
         beside={
           <button type="button" className="button" onClick={() => changeQuery({ new: undefined })}>
-            {words.cancel}
+            {t`Cancel`}
           </button>
         }
       >
-        <h2 className="basis-full">{texts.newCollection}</h2>
+        <h2 className="basis-full">{t`New collection`}</h2>
         <AboutFields {...fields} />
         <details className="basis-full">
-          <summary className="min-h-6">{texts.form.more}</summary>
+          <summary className="min-h-6">{t`Chunking and search`}</summary>
           <div className="grid gap-5 pt-3">
             <CuttingFields {...fields} />
             <SearchingFields {...fields} />

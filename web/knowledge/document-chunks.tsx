@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import type { ChunkView, DocumentView } from "../../src/protocol/knowledge/documents.ts";
 import { figure } from "../parts/format.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
@@ -5,7 +6,6 @@ import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { client } from "../page/server.ts";
-import { texts } from "./knowledge-words.ts";
 import type { PassagePlace } from "./text-windows.ts";
 
 const pageSize = 20;
@@ -30,16 +30,16 @@ export function DocumentChunks({ document: { id, collectionId, chunks: all }, pa
         disabled={first === 0}
         onClick={() => changeQuery({ chunk: String(Math.max(0, first - pageSize)) })}
       >
-        {texts.reader.earlierChunks}
+        {t`Earlier`}
       </button>
-      <span>{texts.reader.range(first + 1, last + 1, all)}</span>
+      <span>{t`${{ first: first + 1 }}–${{ last: last + 1 }} of ${all}`}</span>
       <button
         type="button"
         className="button"
         disabled={last + 1 >= all}
         onClick={() => changeQuery({ chunk: String(last + 1) })}
       >
-        {texts.reader.moreChunks}
+        {t`Later`}
       </button>
     </div>
   );
@@ -60,17 +60,17 @@ export function DocumentChunks({ document: { id, collectionId, chunks: all }, pa
 function Chunk({ chunk, path }: { readonly chunk: ChunkView; readonly path: string }) {
   const { ordinal, charStart, charEnd, page, headingPath, tokens, overlap, text } = chunk;
   const facts = [
-    page !== null && texts.reader.page(page),
+    page !== null && t`page ${page}`,
     headingPath.join(" › "),
-    texts.reader.tokens(figure(tokens)),
-    overlap > 0 && texts.reader.overlap(figure(overlap)),
+    t`${{ count: figure(tokens) }} tokens`,
+    overlap > 0 && t`${{ count: figure(overlap) }} characters shared with the previous chunk`,
   ];
   return (
     <li className="border-t border-hairline pt-3">
       <p className="flex flex-wrap gap-x-3 pb-1">
-        <strong>{texts.reader.chunk(ordinal + 1)}</strong>
+        <strong>{t`Chunk ${{ ordinal: ordinal + 1 }}`}</strong>
         <span className="text-muted">{facts.filter(Boolean).join(" · ")}</span>
-        <PageLink to={`${path}&from=${charStart}&to=${charEnd}`}>{texts.reader.inText}</PageLink>
+        <PageLink to={`${path}&from=${charStart}&to=${charEnd}`}>{t`show in text`}</PageLink>
       </p>
       <div className="reader" style={{ fontSize: 14 }}>
         {overlap > 0 && <span className="chunk-overlap">{text.slice(0, overlap)}</span>}

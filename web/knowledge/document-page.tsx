@@ -1,4 +1,5 @@
 import { Download } from "lucide-react";
+import { plural, t } from "@lingui/core/macro";
 import type { DocumentView } from "../../src/protocol/knowledge/documents.ts";
 import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
 import { figure, size } from "../parts/format.ts";
@@ -12,7 +13,6 @@ import { DocumentChunks } from "./document-chunks.tsx";
 import { DocumentState } from "./document-state.tsx";
 import { DocumentActs, isKnown } from "./document-table.tsx";
 import { DocumentText } from "./document-text.tsx";
-import { texts } from "./knowledge-words.ts";
 import type { PassagePlace } from "./text-windows.ts";
 
 type PageProps = {
@@ -52,9 +52,9 @@ export function DocumentPage({ id, collection, isPlaceKnown }: PageProps) {
             className="button inline-flex items-center gap-1"
             href={client.knowledge.addressOf(id)}
             download
-            aria-label={`${texts.reader.download}: ${document.name}`}
+            aria-label={`${t`Original`}: ${document.name}`}
           >
-            <Download size={16} aria-hidden /> {texts.reader.download}
+            <Download size={16} aria-hidden /> {t`Original`}
           </a>
           {collection?.isOwn && (
             <DocumentActs document={document} onChange={loaded.reload} onRemoved={() => goTo(shelf)} />
@@ -62,15 +62,15 @@ export function DocumentPage({ id, collection, isPlaceKnown }: PageProps) {
         </div>
         <nav aria-label={document.name} className="flex border-b border-hairline">
           <PageLink to={address} look="section-link" isCurrent={!isChunks}>
-            {texts.reader.text}
+            {t`Text`}
           </PageLink>
           <PageLink to={`${address}&tab=chunks`} look="section-link" isCurrent={isChunks}>
-            {texts.reader.chunks}
+            {t`Chunks`}
           </PageLink>
         </nav>
       </header>
       {document.revision === 0 ? (
-        <p className="text-muted">{texts.reader.notRead}</p>
+        <p className="text-muted">{t`You can read it here as soon as it is ready.`}</p>
       ) : isChunks ? (
         <DocumentChunks key={document.revision} document={document} passage={passage} />
       ) : (
@@ -92,9 +92,14 @@ function passageOf(query: URLSearchParams): PassagePlace | undefined {
 function factsOf({ kind, pages, characters, chunks, bytes }: DocumentView): string {
   return [
     isKnown(kind) && kind,
-    pages !== null && texts.pageCount(pages, figure(pages)),
-    characters > 0 && texts.reader.characters(figure(characters)),
-    chunks > 0 && texts.chunkCount(chunks, figure(chunks)),
+    pages !== null &&
+      plural({ count: pages }, { one: `${{ shown: figure(pages) }} page`, other: `${{ shown: figure(pages) }} pages` }),
+    characters > 0 && t`${{ count: figure(characters) }} characters`,
+    chunks > 0 &&
+      plural(
+        { count: chunks },
+        { one: `${{ shown: figure(chunks) }} chunk`, other: `${{ shown: figure(chunks) }} chunks` },
+      ),
     size(bytes),
   ]
     .filter(Boolean)

@@ -1,6 +1,9 @@
+import { t } from "@lingui/core/macro";
 import type { DocumentView } from "../../src/protocol/knowledge/documents.ts";
 import { State } from "../parts/state.tsx";
-import { texts } from "./knowledge-words.ts";
+import { stateNames } from "./knowledge-names.ts";
+
+const stageNames = { fetching: t`fetching`, reading: t`reading`, embedding: t`embedding`, storing: t`storing` };
 
 const grades = { queued: "quiet", working: "warn", ready: "ok", failed: "bad" } as const;
 
@@ -11,12 +14,16 @@ export function DocumentState({
   readonly document: DocumentView;
 }) {
   const { stage, done, total } = progress;
-  const named = stage === undefined ? texts.states.working : texts.stages[stage];
+  const named = stage === undefined ? t`processing` : stageNames[stage];
   const isCounted = status === "working" && done !== undefined && total !== undefined && total > 0;
   return (
     <div className="min-w-40 max-w-md">
       <State grade={grades[status]}>
-        {status !== "working" ? texts.states[status] : isCounted ? texts.chunksDone(named, done, total) : named}
+        {status !== "working"
+          ? stateNames[status]
+          : isCounted
+            ? t`${{ stage: named }}: ${done} of ${total} chunks`
+            : named}
       </State>
       {isCounted && (
         <div className="meter mt-1" aria-hidden>
@@ -25,10 +32,12 @@ export function DocumentState({
       )}
       {error !== null && (
         <div className={`break-words ${status === "failed" ? "text-bad" : "text-muted"}`}>
-          {status === "failed" ? error : texts.lastTry(error)}
+          {status === "failed" ? error : t`last attempt: ${{ why: error }}`}
         </div>
       )}
-      {status !== "ready" && revision > 0 && <div className="text-muted">{texts.oldSearched}</div>}
+      {status !== "ready" && revision > 0 && (
+        <div className="text-muted">{t`Until then, the previous version is searched.`}</div>
+      )}
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import { useEffect } from "react";
+import { t } from "@lingui/core/macro";
 import type { DocumentView } from "../../src/protocol/knowledge/documents.ts";
 import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
 import type { DocumentStatus } from "../../src/protocol/knowledge/chunks.ts";
@@ -16,10 +17,10 @@ import { client } from "../page/server.ts";
 import { resumeFollowing, forgetDocument } from "./uploads-store.ts";
 import { Counts } from "./collections.tsx";
 import { DocumentState } from "./document-state.tsx";
-import { texts } from "./knowledge-words.ts";
+import { stateNames } from "./knowledge-names.ts";
 
 const pageSize = 50;
-const statuses = Object.keys(texts.states) as DocumentStatus[];
+const statuses = Object.keys(stateNames) as DocumentStatus[];
 
 type DocumentTableProps = { readonly collection: CollectionView; readonly onChange: () => void };
 
@@ -43,21 +44,28 @@ export function DocumentTable({ collection: { id, isOwn, counts }, onChange }: D
   };
   const isEmpty = counts.documents === 0;
 
-  if (isEmpty) return <p className="text-muted">{isOwn ? texts.noDocumentsYet : texts.noDocumentsShared}</p>;
+  if (isEmpty)
+    return (
+      <p className="text-muted">
+        {isOwn
+          ? t`No documents yet. Add some above; each can be searched as soon as it is ready.`
+          : t`No documents yet`}
+      </p>
+    );
   return (
-    <section aria-label={texts.documents} className="grid gap-3">
+    <section aria-label={t`Documents`} className="grid gap-3">
       <div className="flex flex-wrap items-end gap-3">
         <TextField
-          label={texts.filterName}
+          label={t`Name contains`}
           type="search"
           value={search}
           onChange={(value) => changeQuery({ search: value, after: undefined })}
         />
         <ChoiceField
-          label={texts.filterState}
+          label={t`State`}
           value={status ?? ""}
           onChange={(value) => changeQuery({ state: value, after: undefined })}
-          options={[["", texts.any], ...statuses.map((each) => [each, texts.states[each]] as const)]}
+          options={[["", t`any`], ...statuses.map((each) => [each, stateNames[each]] as const)]}
         />
         <div className="ml-auto self-center">
           <Counts of={counts} />
@@ -66,22 +74,14 @@ export function DocumentTable({ collection: { id, isOwn, counts }, onChange }: D
       <Waiting of={loaded} />
       {loaded.data?.length === 0 && (
         <p>
-          {texts.noneFound}{" "}
-          {(isFiltered || after !== undefined) && <PageLink to={`/knowledge/${id}`}>{texts.showAll}</PageLink>}
+          {t`No matching documents`}{" "}
+          {(isFiltered || after !== undefined) && <PageLink to={`/knowledge/${id}`}>{t`Show all`}</PageLink>}
         </p>
       )}
       {loaded.data && loaded.data.length > 0 && (
         <Table
-          name={texts.documents}
-          head={[
-            texts.name,
-            texts.state,
-            texts.kind,
-            texts.pages,
-            texts.chunks,
-            texts.size,
-            ...(isOwn ? [texts.actions] : []),
-          ]}
+          name={t`Documents`}
+          head={[t`Name`, t`State`, t`Kind`, t`Pages`, t`Chunks`, t`Size`, ...(isOwn ? [t`Actions`] : [])]}
           numbersFrom={3}
           numbersTo={6}
         >
@@ -157,7 +157,7 @@ export function DocumentActs({
     ready: isWeb,
     failed: true,
   };
-  const again = isWeb ? texts.fetchAgain : texts.retry;
+  const again = isWeb ? t`Fetch again` : t`Process again`;
   return (
     <>
       {isAgain[status] && (
@@ -175,15 +175,23 @@ export function DocumentActs({
         </Act>
       )}
       <Act
-        name={`${texts.remove}: ${name}`}
-        isSure={() => confirmAction({ ...texts.removeDocument(name), action: texts.remove })}
+        name={`${t`Delete`}: ${name}`}
+        isSure={() =>
+          confirmAction({
+            ...{
+              title: t`Delete this document?`,
+              text: t`“${name}” is permanently deleted with its original, text and chunks.`,
+            },
+            action: t`Delete`,
+          })
+        }
         onAct={async () => {
           await client.knowledge.removeDocument(id);
           forgetDocument(id);
           onRemoved();
         }}
       >
-        {texts.remove}
+        {t`Delete`}
       </Act>
     </>
   );
@@ -204,10 +212,10 @@ function Pages({ path, query, next }: PagesProps) {
   return (
     <div className="flex gap-2">
       <button type="button" className="button" disabled={isFirst} onClick={() => go(undefined)}>
-        {texts.firstPage}
+        {t`First page`}
       </button>
       <button type="button" className="button" disabled={next === undefined} onClick={() => go(next)}>
-        {texts.nextPage}
+        {t`Next page`}
       </button>
     </div>
   );

@@ -1,11 +1,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { DocumentView, TextPart } from "../../src/protocol/knowledge/documents.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { Act } from "../parts/action-button.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { client } from "../page/server.ts";
-import { texts } from "./knowledge-words.ts";
 import { maxShown, type PassagePlace, partAfter, partBefore, partsOf, windowAround } from "./text-windows.ts";
 
 /** Kinds whose text is set in columns. */
@@ -39,7 +39,7 @@ export function DocumentText({ document: { id, kind, characters, collectionId },
   if (!parts) return <Waiting of={around} />;
   const first = parts[0]!;
   const last = parts.at(-1)!;
-  if (last.characters === 0) return <p className="text-muted">{texts.reader.noText}</p>;
+  if (last.characters === 0) return <p className="text-muted">{t`This document has no text.`}</p>;
 
   async function show(side: "before" | "after"): Promise<void> {
     const asked = side === "before" ? partBefore(first) : partAfter(last);
@@ -56,12 +56,12 @@ export function DocumentText({ document: { id, kind, characters, collectionId },
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] justify-items-start gap-3">
       {passage && isThere && <PassageHead id={id} passage={passage} />}
-      {!isThere && <p role="alert">{texts.reader.noPassage}</p>}
+      {!isThere && <p role="alert">{t`This passage no longer exists: the document has changed.`}</p>}
       {first.from > 0 && (
         <div className="flex flex-wrap gap-2">
-          <Act onAct={() => show("before")}>{texts.reader.before}</Act>
+          <Act onAct={() => show("before")}>{t`Show earlier text`}</Act>
           <PageLink to={`/knowledge/${collectionId}?document=${id}`} look="button">
-            {texts.reader.begin}
+            {t`To the start of the text`}
           </PageLink>
         </div>
       )}
@@ -72,7 +72,7 @@ export function DocumentText({ document: { id, kind, characters, collectionId },
           </span>
         ))}
       </div>
-      {last.to < last.characters && <Act onAct={() => show("after")}>{texts.reader.after}</Act>}
+      {last.to < last.characters && <Act onAct={() => show("after")}>{t`Show later text`}</Act>}
     </div>
   );
 }
@@ -100,17 +100,17 @@ function Marked({
 function PassageHead({ id, passage: { from } }: { readonly id: string; readonly passage: PassagePlace }) {
   const { data } = useLoaded(`${id} ${from}`, (signal) => client.knowledge.chunks(id, { at: from, limit: 1 }, signal));
   const chunk = data?.[0];
-  const where = [chunk?.page != null && texts.reader.page(chunk.page), chunk?.headingPath.join(" › ")];
+  const where = [chunk?.page != null && t`page ${{ page: chunk.page }}`, chunk?.headingPath.join(" › ")];
   return (
     <p className="sticky -top-4 z-10 flex w-full flex-wrap items-center gap-2 bg-paper py-2">
-      <span className="passage-mark px-1">{texts.reader.passage}</span>
+      <span className="passage-mark px-1">{t`Passage`}</span>
       <span>{where.filter(Boolean).join(" · ")}</span>
       <button
         type="button"
         className="button"
         onClick={() => window.document.querySelector(".reader mark")?.scrollIntoView({ block: "center" })}
       >
-        {texts.reader.toPassage}
+        {t`To the passage`}
       </button>
     </p>
   );

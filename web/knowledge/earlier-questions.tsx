@@ -1,13 +1,11 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { usePath, useQuery } from "../page/path.ts";
 import { client } from "../page/server.ts";
-import { texts } from "./knowledge-words.ts";
-
-const names = texts.query;
 const pageSize = 20;
 
 type EarlierProps = { readonly current: string | null; readonly newest: string | undefined };
@@ -29,10 +27,12 @@ export function EarlierQuestions({ current, newest }: EarlierProps) {
     return `${path}?${there}`;
   };
   return (
-    <section aria-label={names.earlier} className="grid gap-2">
-      <h2>{names.earlier}</h2>
+    <section aria-label={t`Past queries`} className="grid gap-2">
+      <h2>{t`Past queries`}</h2>
       <Waiting of={loaded} />
-      {loaded.data?.length === 0 && before === undefined && <p className="text-muted">{names.noEarlier}</p>}
+      {loaded.data?.length === 0 && before === undefined && (
+        <p className="text-muted">{t`No queries yet. The last 500 are kept, with how their results were found.`}</p>
+      )}
       <ul>
         {shown.map(({ id, question, runId, createdAt }) => (
           <li key={id} className="flex flex-wrap gap-x-3 border-b border-hairline py-1">
@@ -41,7 +41,7 @@ export function EarlierQuestions({ current, newest }: EarlierProps) {
             </PageLink>
             <span className="text-muted">
               {time(createdAt)}
-              {runId !== null && ` · ${names.byAgent}`}
+              {runId !== null && ` · ${t`by an agent`}`}
             </span>
           </li>
         ))}
@@ -49,10 +49,10 @@ export function EarlierQuestions({ current, newest }: EarlierProps) {
       {(isMore || before !== undefined) && (
         <div className="flex gap-2">
           <button type="button" className="button" disabled={before === undefined} onClick={() => setBefore(undefined)}>
-            {names.newest}
+            {t`Newest`}
           </button>
           <button type="button" className="button" disabled={!isMore} onClick={() => setBefore(shown.at(-1)?.id)}>
-            {names.older}
+            {t`Older`}
           </button>
         </div>
       )}

@@ -1,13 +1,11 @@
+import { plural, t } from "@lingui/core/macro";
 import type { CandidateView, KnowledgeAnswer, TraceView } from "../../src/protocol/knowledge/passages.ts";
 import { duration } from "../parts/format.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { PageLink } from "../parts/page-link.tsx";
 import { client } from "../page/server.ts";
-import { texts } from "./knowledge-words.ts";
 import { candidateLocation, score } from "./scores.ts";
 import { Trace } from "./trace.tsx";
-
-const names = texts.query;
 
 type FoundPassagesProps = {
   readonly trace: TraceView;
@@ -25,7 +23,9 @@ export function FoundPassages({ trace, passages }: FoundPassagesProps) {
     <section aria-label={trace.question} className="grid grid-cols-[minmax(0,1fr)] gap-3">
       <h2>{trace.question}</h2>
       <p role="status" className="text-muted">
-        {taken.length === 0 ? names.none : names.found(taken.length, trace.candidates.length, duration(time))}
+        {taken.length === 0
+          ? t`No results. Try other words, or a collection with more documents.`
+          : t`${plural({ passages: taken.length }, { one: "# passage", other: "# passages" })} of ${plural({ candidates: trace.candidates.length }, { one: "# candidate", other: "# candidates" })} in ${{ time: duration(time) }}`}
       </p>
       <ol className="grid gap-4">
         {taken.map((candidate, at) => (
@@ -41,10 +41,10 @@ function Passage({ candidate, text }: { readonly candidate: CandidateView; reado
   const { place, collectionId, documentId, documentName, charStart, charEnd } = candidate;
   const { lexical, vector, relevance } = candidate;
   const scores = [
-    lexical && names.words(lexical.rank, score(lexical.score)),
-    vector && names.meaning(vector.rank, score(vector.similarity)),
-    names.fused(score(candidate.score)),
-    relevance !== undefined && names.reranked(score(relevance)),
+    lexical && t`words #${{ rank: lexical.rank }} (${{ score: score(lexical.score) }})`,
+    vector && t`meaning #${{ rank: vector.rank }} (${{ score: score(vector.similarity) }})`,
+    t`combined ${{ score: score(candidate.score) }}`,
+    relevance !== undefined && t`reranker ${{ score: score(relevance) }}`,
   ];
   return (
     <li className="grid grid-cols-[2.2em_minmax(0,1fr)]">
@@ -83,7 +83,7 @@ function KeptText({ candidate: { documentId, charStart, charEnd } }: { readonly 
   const { data, problem } = useLoaded(`${documentId} ${charStart}`, (signal) =>
     client.knowledge.textPart(documentId, { from: charStart, to: charEnd }, signal),
   );
-  if (problem !== undefined) return <p className="text-muted">{names.textGone}</p>;
+  if (problem !== undefined) return <p className="text-muted">{t`Its text no longer exists.`}</p>;
   return (
     <p dir="auto" className="snippet line-clamp-6 min-h-[1.6em]">
       {close(data?.text ?? "")}

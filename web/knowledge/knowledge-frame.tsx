@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
+import { t } from "@lingui/core/macro";
 import "../parts/dense.css";
 import { PageLink } from "../parts/page-link.tsx";
 import "./knowledge.css";
-import { texts } from "./knowledge-words.ts";
 
 type FrameProps = {
   readonly tabs: readonly { readonly to: string; readonly name: string; readonly isCurrent: boolean }[];
@@ -13,7 +13,7 @@ type FrameProps = {
 export function KnowledgeFrame({ tabs, children }: FrameProps) {
   return (
     <div className="dense-view flex min-h-0 flex-1 flex-col">
-      <nav aria-label={texts.title} className="flex shrink-0 overflow-x-auto border-b border-hairline px-2">
+      <nav aria-label={t`Knowledge`} className="flex shrink-0 overflow-x-auto border-b border-hairline px-2">
         {tabs.map(({ to, name, isCurrent }) => (
           <PageLink key={to} to={to} look="section-link" isCurrent={isCurrent}>
             {name}

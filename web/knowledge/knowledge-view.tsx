@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import type { ViewProps } from "../page/view-list.tsx";
@@ -6,7 +7,6 @@ import { Ask } from "./ask.tsx";
 import { CollectionPage } from "./collection-page.tsx";
 import { Collections } from "./collections.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
-import { texts } from "./knowledge-words.ts";
 import { client } from "../page/server.ts";
 
 /** All collections, or one. */
@@ -21,11 +21,11 @@ function Shelf() {
   return (
     <KnowledgeFrame
       tabs={[
-        { to: "/knowledge", name: texts.collections, isCurrent: !isAsking },
-        { to: "/knowledge?show=ask", name: texts.ask, isCurrent: isAsking },
+        { to: "/knowledge", name: t`Collections`, isCurrent: !isAsking },
+        { to: "/knowledge?show=ask", name: t`Ask`, isCurrent: isAsking },
       ]}
     >
-      <h1>{isAsking ? texts.query.title : texts.title}</h1>
+      <h1>{isAsking ? t`Test a query` : t`Knowledge`}</h1>
       <Waiting of={loaded} />
       {loaded.data &&
         (isAsking ? <Ask collections={loaded.data} /> : <Collections of={loaded.data} onChange={loaded.reload} />)}

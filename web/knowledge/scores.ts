@@ -1,6 +1,6 @@
+import { t } from "@lingui/core/macro";
 import type { CandidateView } from "../../src/protocol/knowledge/passages.ts";
 import { locale } from "../browser/language.ts";
-import { texts } from "./knowledge-words.ts";
 
 const three = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
 
@@ -10,5 +10,5 @@ export function score(value: number): string {
 
 /** Where in its document a passage is: page and headings. */
 export function candidateLocation({ page, headingPath }: Pick<CandidateView, "page" | "headingPath">): string {
-  return [page !== null && texts.reader.page(page), headingPath.join(" › ")].filter(Boolean).join(" · ");
+  return [page !== null && t`page ${page}`, headingPath.join(" › ")].filter(Boolean).join(" · ");
 }

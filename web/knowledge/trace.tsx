@@ -1,37 +1,47 @@
+import { t } from "@lingui/core/macro";
 import type { CandidateView, TraceView } from "../../src/protocol/knowledge/passages.ts";
 import { figure } from "../parts/format.ts";
 import { State } from "../parts/state.tsx";
 import { Note } from "../parts/note.tsx";
 import { Table } from "../parts/table.tsx";
 import { PageLink } from "../parts/page-link.tsx";
-import { texts } from "./knowledge-words.ts";
 import { candidateLocation, score } from "./scores.ts";
+import { retrievalNames } from "./knowledge-names.ts";
 
-const names = texts.query;
+const scanNames = {
+  bm25: t`word index`,
+  terms: t`words compared in SQL`,
+  exact: t`all vectors compared`,
+  scan: t`all vectors compared in the server`,
+};
+
+const stageNames = { rewrite: t`rewriting`, embed: t`embedding`, search: t`searching`, rerank: t`reranking` };
+
+const cutNames = { rank: t`ranked too low`, tokens: t`no room left`, same: t`duplicate text` };
 
 /** How passages were found: from the question to what went into the context. */
 export function Trace({ trace }: { readonly trace: TraceView }) {
   const { question, searched, collections, notes, candidates, reranker } = trace;
   return (
     <details open>
-      <summary className="min-h-6 font-semibold">{names.trace}</summary>
+      <summary className="min-h-6 font-semibold">{t`How it was found`}</summary>
       <div className="grid grid-cols-[minmax(0,1fr)] gap-4 pt-3">
         <dl className="facts">
-          <dt>{names.asked}</dt>
+          <dt>{t`Query`}</dt>
           <dd>{question}</dd>
-          <dt>{names.searched}</dt>
-          <dd>{searched ?? <span className="text-muted">{names.notRewritten}</span>}</dd>
-          <dt>{names.inCollections}</dt>
+          <dt>{t`Searched for`}</dt>
+          <dd>{searched ?? <span className="text-muted">{t`not rewritten`}</span>}</dd>
+          <dt>{t`Collections`}</dt>
           <dd>
             {collections.map(({ id, name, retrieval, weight, embeddingModel, indexing }) => (
               <div key={id}>
                 <PageLink to={`/knowledge/${id}`}>{name}</PageLink>{" "}
                 <span className="text-muted">
                   {[
-                    texts.form.retrievals[retrieval],
-                    retrieval === "hybrid" && names.weight(score(weight)),
+                    retrievalNames[retrieval],
+                    retrieval === "hybrid" && t`weight of meaning ${{ share: score(weight) }}`,
                     embeddingModel !== "none" && embeddingModel,
-                    indexing !== undefined && texts.indexing(indexing),
+                    indexing !== undefined && t`indexing ${{ percent: indexing }}%`,
                   ]
                     .filter(Boolean)
                     .join(" · ")}
@@ -39,21 +49,21 @@ export function Trace({ trace }: { readonly trace: TraceView }) {
               </div>
             ))}
           </dd>
-          <dt>{names.how}</dt>
+          <dt>{t`Search by`}</dt>
           <dd>
             {[...trace.lexical, ...trace.vector]
               .map(way)
               .concat(reranker ?? [])
               .join(", ")}
           </dd>
-          <dt>{names.times}</dt>
+          <dt>{t`Time`}</dt>
           <dd>
             <Times of={trace.milliseconds} />
           </dd>
-          <dt>{names.notes}</dt>
+          <dt>{t`Notes`}</dt>
           <dd>
             {notes.length === 0 ? (
-              <span className="text-muted">{names.noNotes}</span>
+              <span className="text-muted">{t`All succeeded`}</span>
             ) : (
               notes.map((note) => <Note key={note}>{note}</Note>)
             )}
@@ -66,20 +76,18 @@ export function Trace({ trace }: { readonly trace: TraceView }) {
 }
 
 function way(name: string): string {
-  if (name === "bm25" || name === "terms" || name === "exact" || name === "scan") return names[name];
-  return names.index(name);
+  if (name === "bm25" || name === "terms" || name === "exact" || name === "scan") return scanNames[name];
+  return t`index ${name}`;
 }
 
 function Times({ of }: { readonly of: TraceView["milliseconds"] }) {
-  const stages = (Object.keys(names.stages) as (keyof typeof names.stages)[]).filter(
-    (stage) => of[stage] !== undefined,
-  );
+  const stages = (Object.keys(stageNames) as (keyof typeof stageNames)[]).filter((stage) => of[stage] !== undefined);
   const most = Math.max(1, ...Object.values(of));
   return (
     <div className="stage-times">
       {stages.map((stage) => (
         <div key={stage} className="contents">
-          <span>{names.stages[stage]}</span>
+          <span>{stageNames[stage]}</span>
           <div className="meter" aria-hidden>
             <span style={{ width: `${(of[stage]! / most) * 100}%` }} />
           </div>
@@ -92,16 +100,9 @@ function Times({ of }: { readonly of: TraceView["milliseconds"] }) {
 
 /** All that were looked at, in their final order. */
 function Candidates({ of, isReranked }: { readonly of: readonly CandidateView[]; readonly isReranked: boolean }) {
-  const head = [
-    names.passage,
-    names.became,
-    names.wordsHead,
-    names.meaningHead,
-    names.fusedHead,
-    ...(isReranked ? [names.rerankHead] : []),
-  ];
+  const head = [t`Passage`, t`Outcome`, t`Words`, t`Meaning`, t`Combined`, ...(isReranked ? [t`Reranker`] : [])];
   return (
-    <Table name={names.candidates} head={head} numbersFrom={2}>
+    <Table name={t`Candidates`} head={head} numbersFrom={2}>
       {of.map((candidate) => {
         const { collectionId, documentId, documentName, ordinal, charStart, charEnd, lexical, vector } = candidate;
         return (
@@ -111,15 +112,15 @@ function Candidates({ of, isReranked }: { readonly of: readonly CandidateView[];
                 {documentName}
               </PageLink>{" "}
               <span className="font-normal text-muted">
-                {candidateLocation(candidate) || texts.reader.chunk(ordinal + 1)}
+                {candidateLocation(candidate) || t`Chunk ${{ ordinal: ordinal + 1 }}`}
               </span>
             </th>
             <td>
               {candidate.place === undefined ? (
-                <State grade="quiet">{names.cut[candidate.cut ?? "rank"]}</State>
+                <State grade="quiet">{cutNames[candidate.cut ?? "rank"]}</State>
               ) : (
                 <State grade="ok">
-                  [{candidate.place}] {names.taken}
+                  [{candidate.place}] {t`used`}
                 </State>
               )}
             </td>

@@ -1,9 +1,9 @@
 import { createContext, type ReactNode, useContext, useRef, useState } from "react";
 import { createPortal } from "react-dom";
+import { t } from "@lingui/core/macro";
 import type { Citation } from "../../src/protocol/knowledge/citations.ts";
 import { PageLink } from "../parts/page-link.tsx";
 import type { Source } from "../../src/protocol/knowledge/sources.ts";
-import { words } from "../words/words.ts";
 import type { CitationMark } from "./cited-text.ts";
 
 /** Of the text that is being shown. */
@@ -33,12 +33,12 @@ export function CitationChip({ at }: { readonly at: number }) {
           source={citation.source}
           look={`citation-chip ${isMissing(citation) ? "text-warn" : ""}`}
         >
-          <span className="sr-only">{words.turn.source(citation.source.title)} </span>
+          <span className="sr-only">{t`Source: ${{ title: citation.source.title }}`} </span>
           {citation.number}
           {isMissing(citation) && (
             <>
               <span aria-hidden>!</span>
-              <span className="sr-only"> {words.turn.notFound}</span>
+              <span className="sr-only"> {t`quote not found in the source`}</span>
             </>
           )}
         </SourceLink>
@@ -83,7 +83,8 @@ function CitationText({ citation: { source, quote, found } }: { readonly citatio
       )}
       {found !== undefined && (
         <span className={`block ${found ? "text-ok" : "text-warn"}`}>
-          <span aria-hidden>{found ? "✓" : "▲"}</span> {found ? words.turn.found : words.turn.notFound}
+          <span aria-hidden>{found ? "✓" : "▲"}</span>{" "}
+          {found ? t`quote found in the source` : t`quote not found in the source`}
         </span>
       )}
     </>
@@ -103,7 +104,7 @@ export function SourceList({
   const [isWhole, setWhole] = useState(false);
   if (sources.length === 0) return null;
   return (
-    <ol className="source-list" aria-label={words.sources}>
+    <ol className="source-list" aria-label={t`Sources`}>
       {sources.slice(0, isWhole ? undefined : shownSources).map(({ number, source }) => (
         <li key={`${number} ${source.url ?? source.documentId ?? source.title}`} className="flex gap-2">
           <span className="text-muted">[{number}]</span>
@@ -118,7 +119,7 @@ export function SourceList({
       {!isWhole && sources.length > shownSources && (
         <li>
           <button type="button" className="button" onClick={() => setWhole(true)}>
-            {words.turn.allSources(sources.length)}
+            {t`Show all ${{ count: sources.length }}`}
           </button>
         </li>
       )}
@@ -142,7 +143,7 @@ export function sourcesOf(
 
 function sourceLocation({ url, page, headings, published }: Source): string {
   return [
-    page === undefined ? undefined : words.turn.page(page),
+    page === undefined ? undefined : t`page ${page}`,
     headings?.join(" › "),
     url === undefined ? undefined : hostOf(url),
     published?.slice(0, 10),

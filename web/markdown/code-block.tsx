@@ -1,8 +1,8 @@
 import { Check, Copy } from "lucide-react";
 import { isValidElement, lazy, type ReactNode, Suspense, useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import { copyText } from "../browser/copy-text.ts";
 import { ErrorBoundary } from "../page/error-boundary.tsx";
-import { words } from "../words/words.ts";
 import { CodeLines } from "./highlight/code-lines.tsx";
 
 const Diagram = lazy(async () => ({ default: (await import("./diagram.tsx")).Diagram }));
@@ -38,11 +38,11 @@ export function CodeBlock({ children, isLive }: CodeProps) {
 function PlainCode({ language, children }: { readonly language: string | undefined; readonly children?: ReactNode }) {
   const [isCopied, setCopied] = useState(false);
   const pre = useRef<HTMLPreElement>(null);
-  const name = isCopied ? words.copied : words.copyCode;
+  const name = isCopied ? t`Copied` : t`Copy code`;
   return (
     <div className="code-block">
       <div className="code-head">
-        <span>{language ?? words.turn.code}</span>
+        <span>{language ?? t`Code`}</span>
         <button
           type="button"
           className="icon-button"
@@ -58,7 +58,7 @@ function PlainCode({ language, children }: { readonly language: string | undefin
           {isCopied ? <Check size={16} aria-hidden /> : <Copy size={16} aria-hidden />}
         </button>
       </div>
-      <pre ref={pre} dir="ltr" tabIndex={0} role="region" aria-label={language ?? words.turn.code}>
+      <pre ref={pre} dir="ltr" tabIndex={0} role="region" aria-label={language ?? t`Code`}>
         {children}
       </pre>
     </div>

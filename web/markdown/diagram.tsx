@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
+import { t } from "@lingui/core/macro";
 import { reasonOf } from "../page/server.ts";
-import { words } from "../words/words.ts";
 import { draw } from "./drawing/drawing.ts";
 import { PictureButton } from "./picture.tsx";
 
@@ -26,15 +26,15 @@ export function Diagram({ text, code }: DiagramProps) {
     return (
       <>
         {code}
-        <p className="text-sm text-warn">{words.turn.notDrawn(problem)}</p>
+        <p className="text-sm text-warn">{t`Couldn't draw this diagram: ${{ why: problem }}`}</p>
       </>
     );
   if (!drawn) return code;
   return (
     <figure>
-      <PictureButton {...drawn} name={words.turn.diagram} />
+      <PictureButton {...drawn} name={t`Diagram`} />
       <details className="text-sm text-muted">
-        <summary className="leading-6">{words.turn.code}</summary>
+        <summary className="leading-6">{t`Code`}</summary>
         {code}
       </details>
     </figure>

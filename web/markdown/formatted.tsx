@@ -1,7 +1,7 @@
 import { lazy, memo, Suspense, useState } from "react";
+import { plural } from "@lingui/core/macro";
 import type { Citation } from "../../src/protocol/knowledge/citations.ts";
 import { ErrorBoundary } from "../page/error-boundary.tsx";
-import { words } from "../words/words.ts";
 import { loadMarkdown } from "./load-markdown.ts";
 
 const Markdown = lazy(async () => ({ default: (await loadMarkdown()).Markdown }));
@@ -41,7 +41,10 @@ export const Formatted = memo(function Formatted({ text, citations, isLive = fal
           </p>
         ) : (
           <button type="button" className="button" onClick={() => setShowsAll(true)}>
-            {words.turn.showRest(text.length - maxFormatted)}
+            {plural(
+              { characters: text.length - maxFormatted },
+              { one: "Show # more character", other: "Show # more characters" },
+            )}
           </button>
         ))}
     </>

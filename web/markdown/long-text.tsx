@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from "react";
-import { words } from "../words/words.ts";
+import { t } from "@lingui/core/macro";
 import { figure } from "../parts/format.ts";
 
 /** Of a long text, at first. */
@@ -39,7 +39,7 @@ export function LongText({ text, isLive, name, isError = false }: LongTextProps)
       </pre>
       {isCut && (
         <button type="button" className="button mt-1" onClick={() => setWhole(true)}>
-          {words.turn.openWhole(figure(text.length))}
+          {t`Open in full (${{ characters: figure(text.length) }} characters)`}
         </button>
       )}
     </>

@@ -11,8 +11,8 @@ import {
 } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
+import { t } from "@lingui/core/macro";
 import type { Citation } from "../../src/protocol/knowledge/citations.ts";
-import { words } from "../words/words.ts";
 import { splitAtMarks, withMarks } from "./cited-text.ts";
 import { CitationChip, CitationMarks } from "./citation-chip.tsx";
 import "./code.css";
@@ -119,12 +119,7 @@ const components: Components = {
   pre: ({ children }) => <Code>{children}</Code>,
   // The box of a task list.
   input: ({ checked }) => (
-    <input
-      type="checkbox"
-      checked={checked}
-      disabled
-      aria-label={checked ? words.turn.completed : words.turn.notCompleted}
-    />
+    <input type="checkbox" checked={checked} disabled aria-label={checked ? t`Completed` : t`Not completed`} />
   ),
   // Below the headings of the turns, which are of the second level.
   h1: ({ children, dir }) => (
@@ -138,7 +133,7 @@ const components: Components = {
   h5: ({ children, dir }) => <h6 dir={dir}>{children}</h6>,
   cite: ({ children }) => <CitationChip at={Number(children)} />,
   table: ({ children, dir }) => (
-    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={words.table}>
+    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={t`Table`}>
       <table dir={dir}>{children}</table>
     </div>
   ),

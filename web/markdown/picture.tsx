@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import { Sheet } from "../parts/sheet.tsx";
-import { words } from "../words/words.ts";
 
 type PictureProps = {
   readonly address: string;
@@ -17,7 +17,7 @@ type PictureProps = {
 export function PictureButton({ address, name, width, height, isSmall = false }: PictureProps) {
   const [isLarge, setLarge] = useState(false);
   const [isBroken, setBroken] = useState(false);
-  if (isBroken) return <p className="text-sm text-muted">{words.turn.noPicture(name)}</p>;
+  if (isBroken) return <p className="text-sm text-muted">{t`${name} is no longer available.`}</p>;
   // Drawn here, in the colours of the theme, and as large as it says.
   const isDrawn = width !== undefined;
   const look = isDrawn ? "picture-drawn" : isSmall ? "picture-small" : "picture-boxed";
@@ -26,7 +26,7 @@ export function PictureButton({ address, name, width, height, isSmall = false }:
       <button
         type="button"
         className={`picture ${look}`}
-        aria-label={words.turn.enlarge(name)}
+        aria-label={t`Enlarge ${name}`}
         onClick={() => setLarge(true)}
       >
         <img src={address} alt={name} width={width} height={height} loading="lazy" onError={() => setBroken(true)} />
@@ -50,7 +50,7 @@ function LargePicture({ address, name, look, onClose }: LargeProps) {
     <Sheet name={name} look="picture-dialog" onClose={onClose}>
       <div className="flex items-center gap-2 pb-2 text-sm">
         <span className="min-w-0 grow truncate">{name}</span>
-        <button type="button" className="icon-button" aria-label={words.close} onClick={onClose}>
+        <button type="button" className="icon-button" aria-label={t`Close`} onClick={onClose}>
           <X size={16} aria-hidden />
         </button>
       </div>

@@ -1,7 +1,7 @@
+import { t } from "@lingui/core/macro";
 import { createClient } from "../../src/client/client.ts";
 import { ColloquyError, Unavailable } from "../../src/protocol/base/errors.ts";
 import { forgetOwnerKey, ownerKey } from "./owner-key.ts";
-import { words } from "../words/words.ts";
 
 /** Below which the server stands, as the page was told: with `/` at its end. */
 export const base = new URL(document.baseURI).pathname;
@@ -20,11 +20,12 @@ export const client = createClient(server);
 export function reasonOf(error: unknown): string {
   if (error instanceof ColloquyError && error.status === 401 && !isOfSomethingElse(error)) {
     if (!forgetOwnerKey()) location.assign(`${base}login`);
-    return words.notLoggedIn;
+    return t`You're not logged in.`;
   }
   // What a browser says of it is in its own jargon.
-  if (error instanceof Unavailable && error.code === "unreachable") return words.unreachable;
-  if (error instanceof ColloquyError && error.code === "too_many_streams") return words.tooManyStreams;
+  if (error instanceof Unavailable && error.code === "unreachable") return t`Can't reach the server.`;
+  if (error instanceof ColloquyError && error.code === "too_many_streams")
+    return t`Too many open tabs: live updates are paused. Close some tabs of this page, then reload it.`;
   return error instanceof Error ? error.message : String(error);
 }
 

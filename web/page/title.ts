@@ -1,5 +1,5 @@
 import { useEffect } from "react";
-import { words } from "../words/words.ts";
+import { t } from "@lingui/core/macro";
 
 let name = "";
 let waiting = 0;
@@ -20,5 +20,5 @@ export function showWaiting(count: number): void {
 
 function show(): void {
   const place = name === "" ? "Colloquy" : `${name} – Colloquy`;
-  document.title = waiting > 0 ? `(${waiting}) ${words.waiting} – ${place}` : place;
+  document.title = waiting > 0 ? `(${waiting}) ${t`needs your input`} – ${place}` : place;
 }

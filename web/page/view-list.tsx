@@ -10,8 +10,8 @@ import {
   Users,
 } from "lucide-react";
 import type { ComponentType } from "react";
+import { t } from "@lingui/core/macro";
 import { type Feature, useFeatures } from "./features.ts";
-import { words } from "../words/words.ts";
 import { useMe } from "./me.ts";
 
 export type ViewPath = "chat" | "rooms" | "tasks" | "knowledge" | "runs" | "schedules" | "taiga" | "admin" | "settings";
@@ -33,48 +33,48 @@ export type View = {
 
 /** The views of the page, in the order of the menu. */
 export const views: readonly View[] = [
-  { path: "chat", name: words.conversations, icon: MessageSquare, isElsewhere: true },
+  { path: "chat", name: t`Conversations`, icon: MessageSquare, isElsewhere: true },
   {
     path: "rooms",
-    name: words.rooms,
+    name: t`Rooms`,
     icon: Users,
   },
   {
     path: "tasks",
-    name: words.tasks,
+    name: t`Tasks`,
     icon: ListTodo,
   },
   {
     path: "knowledge",
-    name: words.knowledge,
+    name: t`Knowledge`,
     icon: BookOpen,
   },
   {
     path: "runs",
-    name: words.runs,
+    name: t`Runs`,
     icon: ChartGantt,
   },
   {
     path: "schedules",
-    name: words.schedules,
+    name: t`Schedules`,
     icon: CalendarClock,
   },
   {
     path: "taiga",
-    name: words.taiga,
+    name: t`Taiga`,
     icon: ClipboardList,
     needs: "taiga",
   },
   {
     path: "admin",
-    name: words.admin,
+    name: t`Administration`,
     icon: ShieldCheck,
     isForAdmins: true,
     isElsewhere: true,
   },
   {
     path: "settings",
-    name: words.settings,
+    name: t`Settings`,
     icon: Settings,
     isElsewhere: true,
   },

@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from "react";
+import { t } from "@lingui/core/macro";
 import { createListeners } from "../browser/listeners.ts";
-import { words } from "../words/words.ts";
 
 type Announcement = { readonly text: string; /** What takes it back. */ readonly undo?: (() => void) | undefined };
 
@@ -39,7 +39,7 @@ export function AnnouncementRegion() {
             undo();
           }}
         >
-          {words.undo}
+          {t`Undo`}
         </button>
       )}
     </p>

@@ -1,8 +1,8 @@
 import { useEffect, useId, useSyncExternalStore } from "react";
+import { t } from "@lingui/core/macro";
 import { Sheet } from "./sheet.tsx";
 import { createListeners } from "../browser/listeners.ts";
 import { pathNow, usePath, useQuery } from "../page/path.ts";
-import { words } from "../words/words.ts";
 import "./dialog.css";
 
 export type ConfirmText = {
@@ -84,7 +84,7 @@ function SureDialog({ title, text, action, isGrave = true, answer }: OpenConfirm
         </p>
         <div className="flex flex-wrap justify-end gap-2 pt-3">
           <button type="submit" className="button">
-            {words.cancel}
+            {t`Cancel`}
           </button>
           <button type="submit" value={yes} className={`button-main ${isGrave ? "bg-bad" : ""}`}>
             {action}

@@ -1,8 +1,8 @@
 import { Download, Trash2, Upload } from "lucide-react";
 import { useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { WorkspaceFileClient } from "../../src/client/files.ts";
 import { encodedPath } from "../../src/client/request.ts";
-import { words } from "../words/words.ts";
 import { size } from "./format.ts";
 import { useLoaded } from "./use-loaded.ts";
 import { usePolling } from "./use-polling.ts";
@@ -35,20 +35,24 @@ export function FilesPanel({ files, root, round }: FilesPanelProps) {
   });
   const removing = useAct(
     (path: string) => files.remove(path).then(loaded.reload),
-    (path) => confirmAction({ ...words.turn.removeFileSure(path), action: words.turn.remove }),
+    (path) =>
+      confirmAction({
+        ...{ title: t`Remove this file?`, text: t`${{ name: path }} will be permanently deleted.` },
+        action: t`Remove`,
+      }),
   );
   const all = loaded.data?.data.filter(({ kind }) => kind === "file") ?? [];
   return (
-    <section aria-label={words.turn.files}>
+    <section aria-label={t`Files`}>
       <div className="flex items-center gap-2">
         <h2 className="grow font-semibold">
-          {words.turn.files} {all.length > 0 && <span className="font-normal text-muted">{all.length}</span>}
+          {t`Files`} {all.length > 0 && <span className="font-normal text-muted">{all.length}</span>}
         </h2>
         <button
           type="button"
           className="icon-button"
-          aria-label={words.turn.addFile}
-          title={words.turn.addFile}
+          aria-label={t`Add files`}
+          title={t`Add files`}
           disabled={adding.isBusy}
           onClick={() => input.current?.click()}
         >
@@ -59,7 +63,7 @@ export function FilesPanel({ files, root, round }: FilesPanelProps) {
           type="file"
           multiple
           hidden
-          aria-label={words.turn.addFile}
+          aria-label={t`Add files`}
           onChange={(event) => {
             adding.act([...(event.target.files ?? [])]);
             event.target.value = "";
@@ -68,7 +72,7 @@ export function FilesPanel({ files, root, round }: FilesPanelProps) {
       </div>
       <Problem text={adding.problem ?? removing.problem} />
       <Waiting of={loaded} />
-      {loaded.data !== undefined && all.length === 0 && <p className="text-muted">{words.turn.noFiles}</p>}
+      {loaded.data !== undefined && all.length === 0 && <p className="text-muted">{t`No files yet.`}</p>}
       <ul>
         {all.slice(0, maxShown).map(({ path, bytes }) => (
           <li key={path} className="flex min-h-8 items-center gap-2 text-sm">
@@ -80,16 +84,16 @@ export function FilesPanel({ files, root, round }: FilesPanelProps) {
               className="icon-button"
               href={`${root}/${encodedPath(path)}`}
               download
-              aria-label={words.turn.save(path)}
-              title={words.turn.save(path)}
+              aria-label={t`Download ${{ name: path }}`}
+              title={t`Download ${{ name: path }}`}
             >
               <Download size={16} aria-hidden />
             </a>
             <button
               type="button"
               className="icon-button"
-              aria-label={words.turn.removeFile(path)}
-              title={words.turn.removeFile(path)}
+              aria-label={t`Remove ${{ name: path }}`}
+              title={t`Remove ${{ name: path }}`}
               disabled={removing.isBusy}
               onClick={() => removing.act(path)}
             >
@@ -100,7 +104,7 @@ export function FilesPanel({ files, root, round }: FilesPanelProps) {
       </ul>
       {all.length > maxShown && (
         <button type="button" className="button" onClick={() => setMostShown(maxShown + 10 * shownFiles)}>
-          {words.turn.allSources(all.length)}
+          {t`Show all ${{ count: all.length }}`}
         </button>
       )}
     </section>

@@ -1,6 +1,6 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import { copyText } from "../browser/copy-text.ts";
-import { words } from "../words/words.ts";
 
 /** A secret that is told once. */
 export function OneTimeSecretBox({
@@ -19,10 +19,10 @@ export function OneTimeSecretBox({
       <code className="break-all">{text}</code>
       <span className="flex gap-2">
         <button type="button" className="button" onClick={() => void copyText(text).then(setCopied)}>
-          {isCopied ? words.copied : words.copy}
+          {isCopied ? t`Copied` : t`Copy`}
         </button>
         <button type="button" className="button" onClick={onClose}>
-          {words.close}
+          {t`Close`}
         </button>
       </span>
     </div>

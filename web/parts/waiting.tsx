@@ -1,4 +1,4 @@
-import { words } from "../words/words.ts";
+import { t } from "@lingui/core/macro";
 import type { LoadState } from "./use-loaded.ts";
 import { Problem } from "./problem.tsx";
 
@@ -9,9 +9,9 @@ export function Waiting({ of }: { readonly of: LoadState<unknown> }) {
       <div className="flex flex-wrap items-center gap-3">
         <Problem text={of.problem} />
         <button type="button" className="button" onClick={of.reload}>
-          {words.tryAgain}
+          {t`Try again`}
         </button>
       </div>
     );
-  return of.data === undefined ? <p className="text-muted">{words.loading}</p> : null;
+  return of.data === undefined ? <p className="text-muted">{t`Loading…`}</p> : null;
 }

@@ -1,11 +1,11 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { Activation, ChosenMember, RoomView } from "../../src/protocol/agents/rooms.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { client } from "../page/server.ts";
-import { roomWords } from "./room-words.ts";
 
 type AddAgentProps = { readonly room: RoomView; readonly onChanged: () => void };
 
@@ -25,32 +25,32 @@ export function AddAgent({ room, onChanged }: AddAgentProps) {
   const here = new Set(room.members.map(({ handle }) => handle));
   const absent = [...new Set([...own, ...others])].filter((handle) => !here.has(handle));
   const agent = absent.includes(wished) ? wished : absent[0];
-  if (agent === undefined) return <p className="mt-2 text-muted">{roomWords.allAreIn}</p>;
+  if (agent === undefined) return <p className="mt-2 text-muted">{t`All of this server's agents are here.`}</p>;
   const description = agents.find(({ id }) => id === agent)?.description ?? "";
 
   return (
     <div className="mt-3">
       <Form
-        name={roomWords.letAgentIn}
-        submit={roomWords.add}
+        name={t`Add an agent`}
+        submit={t`Invite`}
         onSubmit={async () => {
           await client.rooms.change(room.id, { members: [...agentsOf(room), { agent, activation }] });
           onChanged();
         }}
       >
         <ChoiceField
-          label={roomWords.letAgentIn}
+          label={t`Add an agent`}
           value={agent}
           onChange={setWished}
           options={absent.map((handle) => [handle, `@${handle}`])}
         />
         <ChoiceField
-          label={roomWords.listens(agent)}
+          label={t`When @${{ handle: agent }} listens`}
           value={activation}
           onChange={(next) => setActivation(next === "always" ? "always" : "mention")}
           options={[
-            ["mention", roomWords.wakes.mention],
-            ["always", roomWords.wakes.always],
+            ["mention", t`when mentioned`],
+            ["always", t`always listening`],
           ]}
         />
         {description !== "" && <p className="basis-full text-xs text-muted">{description}</p>}

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { AgentView } from "../../src/protocol/agents/agents.ts";
 import type { Activation, RoomKind } from "../../src/protocol/agents/rooms.ts";
 import { Note } from "../parts/note.tsx";
@@ -6,7 +7,6 @@ import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
 import { navigateUnlessLeft } from "../page/path.ts";
 import { client } from "../page/server.ts";
-import { roomWords } from "./room-words.ts";
 import "./rooms.css";
 
 type RoomKindMember = RoomKind["members"][number];
@@ -22,7 +22,7 @@ export function CreateRoom({ kinds, agents }: CreateRoomProps) {
   const offered = offeredFor(kind, agents);
 
   async function begin(): Promise<void> {
-    if (chosen.size === 0) throw new Error(roomWords.noneChosen);
+    if (chosen.size === 0) throw new Error(t`Choose at least one agent.`);
     const members = offered.flatMap(({ handle }) => {
       const activation = chosen.get(handle);
       return activation === undefined ? [] : [{ agent: handle, activation }];
@@ -39,10 +39,10 @@ export function CreateRoom({ kinds, agents }: CreateRoomProps) {
   }
 
   return (
-    <Form name={roomWords.make} submit={roomWords.begin} onSubmit={begin}>
-      <TextField label={roomWords.name} hint={kind?.title ?? roomWords.nameHint} value={title} onChange={setTitle} />
+    <Form name={t`New room`} submit={t`Create room`} onSubmit={begin}>
+      <TextField label={t`Name`} hint={kind?.title ?? t`What is it about?`} value={title} onChange={setTitle} />
       <ChoiceField
-        label={roomWords.kind}
+        label={t`Kind`}
         value={kindId}
         onChange={(next) => {
           setKindId(next);
@@ -53,11 +53,11 @@ export function CreateRoom({ kinds, agents }: CreateRoomProps) {
             ),
           );
         }}
-        options={[...kinds.map(({ id, title: name }) => [id, name] as const), ["", roomWords.noKind]]}
+        options={[...kinds.map(({ id, title: name }) => [id, name] as const), ["", t`Custom: choose the agents`]]}
       />
       {kind && kind.description !== "" && <p className="basis-full text-sm text-muted">{kind.description}</p>}
       <fieldset className="basis-full">
-        <legend className="text-xs text-muted">{roomWords.agents}</legend>
+        <legend className="text-xs text-muted">{t`Agents`}</legend>
         <ul className="agent-choice">
           {offered.map((agent) => (
             <AgentRow
@@ -70,7 +70,9 @@ export function CreateRoom({ kinds, agents }: CreateRoomProps) {
         </ul>
       </fieldset>
       <div role="status" className="basis-full text-sm empty:hidden">
-        {chosen.size > 0 && ![...chosen.values()].includes("always") && <Note>{roomWords.noneListens}</Note>}
+        {chosen.size > 0 && ![...chosen.values()].includes("always") && (
+          <Note>{t`None of these agents is always listening: they answer only when mentioned with @.`}</Note>
+        )}
       </div>
     </Form>
   );
@@ -101,12 +103,12 @@ function AgentRow({ agent: { handle, description, activation }, listens, onChoos
       {listens !== undefined && (
         <select
           className="field min-h-8 text-sm"
-          aria-label={roomWords.listens(handle)}
+          aria-label={t`When @${handle} listens`}
           value={listens}
           onChange={({ target }) => onChoose(target.value === "always" ? "always" : "mention")}
         >
-          <option value="always">{roomWords.wakes.always}</option>
-          <option value="mention">{roomWords.wakes.mention}</option>
+          <option value="always">{t`always listening`}</option>
+          <option value="mention">{t`when mentioned`}</option>
         </select>
       )}
     </li>

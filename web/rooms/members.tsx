@@ -1,4 +1,5 @@
 import { UserMinus, X } from "lucide-react";
+import { t } from "@lingui/core/macro";
 import type { RoomView } from "../../src/protocol/agents/rooms.ts";
 import { FilesPanel } from "../parts/files-panel.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -6,9 +7,8 @@ import { useAct } from "../parts/action-button.tsx";
 import { confirmAction } from "../parts/confirm.tsx";
 import { goTo } from "../page/path.ts";
 import { base, client } from "../page/server.ts";
-import { words } from "../words/words.ts";
 import { agentsOf, AddAgent } from "./add-agent.tsx";
-import { roomWords } from "./room-words.ts";
+import { wakeNames } from "./room-names.ts";
 
 type MembersProps = {
   readonly room: RoomView;
@@ -31,11 +31,11 @@ export function Members({ room, thinking, present, colours, onChange, onChanged,
     onChanged();
   });
   return (
-    <aside className="members" aria-label={roomWords.members}>
+    <aside className="members" aria-label={t`Members`}>
       <section>
         <div className="flex items-center">
-          <h2 className="grow font-semibold">{roomWords.members}</h2>
-          <button type="button" className="icon-button" aria-label={roomWords.hideMembers} onClick={onClose}>
+          <h2 className="grow font-semibold">{t`Members`}</h2>
+          <button type="button" className="icon-button" aria-label={t`Hide members`} onClick={onClose}>
             <X size={16} aria-hidden />
           </button>
         </div>
@@ -49,11 +49,11 @@ export function Members({ room, thinking, present, colours, onChange, onChanged,
                   <span className="speaker font-semibold break-words">@{handle}</span>{" "}
                   {member.kind === "person"
                     ? present.has(handle)
-                      ? roomWords.here
-                      : roomWords.away
+                      ? t`online`
+                      : t`offline`
                     : isThinking
-                      ? roomWords.thinks
-                      : roomWords.wakes[member.activation]}
+                      ? t`thinking`
+                      : wakeNames[member.activation]}
                 </span>
                 {isThinking && (
                   <button
@@ -61,15 +61,15 @@ export function Members({ room, thinking, present, colours, onChange, onChanged,
                     className="button"
                     onClick={() => void onChange(client.rooms.interrupt(room.id, handle))}
                   >
-                    {words.stop}
+                    {t`Stop`}
                   </button>
                 )}
                 {member.kind === "agent" && isOwner && (
                   <button
                     type="button"
                     className="icon-button disabled:opacity-40"
-                    aria-label={roomWords.takeOut(handle)}
-                    title={isLastAgent ? roomWords.lastAgent : roomWords.takeOut(handle)}
+                    aria-label={t`Remove @${handle}`}
+                    title={isLastAgent ? t`A room needs at least one agent.` : t`Remove @${handle}`}
                     disabled={takingOut.isBusy || isLastAgent}
                     onClick={() => takingOut.act(handle)}
                   >
@@ -85,7 +85,7 @@ export function Members({ room, thinking, present, colours, onChange, onChanged,
                       if (isDone && handle === room.you) goTo("/rooms");
                     }}
                   >
-                    {handle === room.you ? roomWords.leave : roomWords.remove}
+                    {handle === room.you ? t`Leave` : t`Remove`}
                   </button>
                 )}
               </li>
@@ -109,11 +109,11 @@ export function Members({ room, thinking, present, colours, onChange, onChanged,
             <input
               name="user"
               className="field min-w-0 grow"
-              aria-label={roomWords.invite}
-              placeholder={roomWords.invite}
+              aria-label={t`Account name`}
+              placeholder={t`Account name`}
             />
             <button type="submit" className="button">
-              {roomWords.add}
+              {t`Invite`}
             </button>
           </form>
         )}
@@ -125,21 +125,29 @@ export function Members({ room, thinking, present, colours, onChange, onChanged,
       />
       <section className="flex flex-col gap-2">
         <button type="button" className="button" onClick={() => void onChange(client.rooms.clear(room.id))}>
-          {roomWords.newChapter}
+          {t`Start a new chapter`}
         </button>
         <a className="button" href={`${base}api/rooms/${room.id}/export?format=markdown`} download>
-          {roomWords.export}
+          {t`Download as Markdown`}
         </a>
         {isOwner && (
           <button
             type="button"
             className="button text-bad"
             onClick={async () => {
-              if (await confirmAction({ ...roomWords.deleteSure(room.title), action: words.delete }))
+              if (
+                await confirmAction({
+                  ...{
+                    title: t`Delete this room?`,
+                    text: t`“${{ title: room.title }}” and everything in it will be permanently deleted for everyone. This can't be undone.`,
+                  },
+                  action: t`Delete`,
+                })
+              )
                 await onChange(client.rooms.remove(room.id).then(() => goTo("/rooms")));
             }}
           >
-            {words.delete}
+            {t`Delete`}
           </button>
         )}
       </section>

@@ -1,9 +1,8 @@
 import { SendHorizontal } from "lucide-react";
 import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import { draftOf, keepDraft, useDraftPlace } from "../conversation/drafts.ts";
 import { useSendKey } from "../browser/send-key.ts";
-import { words } from "../words/words.ts";
-import { roomWords } from "./room-words.ts";
 
 type MentionComposerProps = {
   readonly roomId: string;
@@ -99,7 +98,7 @@ export function MentionComposer({ roomId, handles, onSend }: MentionComposerProp
     >
       <div className="relative flex items-end gap-2 rounded-card border border-hairline bg-raised p-2 focus-within:border-accent">
         {offered.length > 0 && (
-          <ul id={listId} role="listbox" aria-label={roomWords.members} className="mention-list">
+          <ul id={listId} role="listbox" aria-label={t`Members`} className="mention-list">
             {offered.map((handle, index) => (
               <li
                 key={handle}
@@ -128,8 +127,8 @@ export function MentionComposer({ roomId, handles, onSend }: MentionComposerProp
           aria-expanded={offered.length > 0}
           aria-controls={listId}
           aria-activedescendant={offered[at] === undefined ? undefined : `${listId}-${offered[at]}`}
-          aria-label={words.message}
-          placeholder={roomWords.write}
+          aria-label={t`Message`}
+          placeholder={t`Message everyone; use @name to mention someone`}
           value={text}
           onChange={(event) => {
             setText(event.target.value);
@@ -139,7 +138,7 @@ export function MentionComposer({ roomId, handles, onSend }: MentionComposerProp
           onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
           onKeyDown={onKeyDown}
         />
-        <button type="submit" className="button-main" aria-label={words.send} disabled={text.trim() === ""}>
+        <button type="submit" className="button-main" aria-label={t`Send`} disabled={text.trim() === ""}>
           <SendHorizontal size={16} aria-hidden />
         </button>
       </div>

@@ -1,5 +1,6 @@
 import { ArrowDown, Users } from "lucide-react";
 import { memo, useEffect, useMemo, useState } from "react";
+import { plural, t } from "@lingui/core/macro";
 import type { ConversationBlock, BlockOf } from "../../src/client/conversation.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
 import { answerLost, attemptOf, mayHaveArrived } from "../conversation/outgoing-message.ts";
@@ -13,13 +14,11 @@ import { OlderOfLog } from "../parts/log/load-more.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { client } from "../page/server.ts";
 import { useShortcut } from "../browser/shortcuts.ts";
-import { words } from "../words/words.ts";
 import { EmptyRoom } from "./empty-room.tsx";
 import { Members } from "./members.tsx";
 import { MentionComposer } from "./mention-composer.tsx";
 import { JoinRoom } from "./join-room.tsx";
 import { useRoom } from "./room-store.ts";
-import { roomWords } from "./room-words.ts";
 
 /** Beside the conversation there is place for its members. */
 const roomy = matchMedia("(min-width: 1024px)");
@@ -51,6 +50,7 @@ export function Room({ id }: { readonly id: string }) {
     }),
     [id],
   );
+  const handles = [...thinking.keys()].map((each) => `@${each}`).join(", ");
   useShortcut("stop", () => void client.rooms.interrupt(id).catch(fail), thinking.size > 0);
   const colours = useMemo(
     () =>
@@ -64,7 +64,7 @@ export function Room({ id }: { readonly id: string }) {
   if (!room && isOutside) return <JoinRoom id={id} onIn={more.openAgain} />;
   if (!room)
     return error === undefined ? (
-      <p className="p-4 text-muted">{words.loading}</p>
+      <p className="p-4 text-muted">{t`Loading…`}</p>
     ) : (
       <div className="p-4">
         <RoomProblem why={error} onAgain={more.openAgain} />
@@ -117,7 +117,7 @@ export function Room({ id }: { readonly id: string }) {
           <button
             type="button"
             className="icon-button"
-            aria-label={roomWords.members}
+            aria-label={t`Members`}
             aria-expanded={showsMembers}
             onClick={() => setShowsMembers(!showsMembers)}
           >
@@ -153,7 +153,7 @@ export function Room({ id }: { readonly id: string }) {
                 end.toEnd();
               }}
             >
-              <ArrowDown size={16} aria-hidden /> {hasNewBelow ? words.newBelow : words.jumpToLatest}
+              <ArrowDown size={16} aria-hidden /> {hasNewBelow ? t`New messages` : t`Jump to latest`}
             </button>
           )}
         </div>
@@ -161,22 +161,32 @@ export function Room({ id }: { readonly id: string }) {
           <ConnectionState />
           <p role="status" className="flex min-h-8 items-center gap-2 text-muted">
             {open.some(({ body }) => !body.outage?.repeats)
-              ? words.waiting
-              : thinking.size > 0 && roomWords.think([...thinking.keys()])}
+              ? t`needs your input`
+              : thinking.size > 0 &&
+                plural(
+                  { count: thinking.size },
+                  {
+                    one: `${{ who: handles }} is thinking`,
+                    other: `${{ who: handles }} are thinking`,
+                  },
+                )}
             {thinking.size > 0 && (
               <button type="button" className="button" onClick={() => void tell(client.rooms.interrupt(id))}>
-                {roomWords.stopAll}
+                {t`Stop all`}
               </button>
             )}
             {halted && thinking.size === 0 && (
               <button type="button" className="button" onClick={() => void tell(client.rooms.continue(id))}>
-                {words.continue}
+                {t`Continue`}
               </button>
             )}
           </p>
           {room.problem !== undefined && <p className="text-warn">{room.problem}</p>}
           {error !== undefined && (
-            <RoomProblem why={isOutside ? roomWords.notIn : error} onAgain={isBroken ? more.openAgain : undefined} />
+            <RoomProblem
+              why={isOutside ? t`You are not in this room` : error}
+              onAgain={isBroken ? more.openAgain : undefined}
+            />
           )}
         </div>
         <MentionComposer
@@ -214,7 +224,7 @@ function RoomProblem({ why, onAgain }: { readonly why: string; readonly onAgain:
       <Problem text={why} />
       {onAgain && (
         <button type="button" className="button" onClick={onAgain}>
-          {words.tryAgain}
+          {t`Try again`}
         </button>
       )}
     </div>
@@ -263,7 +273,11 @@ const RoomTurn = memo(RoomTurnView, (before, now) => {
 function RoomTurnView({ blocks, you, colours }: RoomTurnProps) {
   const [first] = blocks;
   if (first.kind === "notice")
-    return <li className="text-sm text-warn">{first.code === "chapter" ? roomWords.chapter : first.text}</li>;
+    return (
+      <li className="text-sm text-warn">
+        {first.code === "chapter" ? t`New chapter: agents don't see earlier messages.` : first.text}
+      </li>
+    );
   const speaks = blocks.find((block) => "author" in block && block.author !== undefined);
   const author = (speaks && "author" in speaks && speaks.author) || "";
   const isPartial = blocks.some((block) => block.kind === "message" && block.isPartial);
@@ -275,8 +289,8 @@ function RoomTurnView({ blocks, you, colours }: RoomTurnProps) {
     ) : null;
   return (
     <li className="turn" data-speaker={colours.get(author)}>
-      <Speaker name={author === you ? words.you : `@${author}`}>
-        {isPartial && <span className="text-warn">{words.stopped}</span>}
+      <Speaker name={author === you ? t`You` : `@${author}`}>
+        {isPartial && <span className="text-warn">{t`Stopped.`}</span>}
       </Speaker>
       <div className="flex flex-col gap-2">
         <Blocks blocks={blocks} />

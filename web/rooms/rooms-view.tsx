@@ -1,12 +1,11 @@
+import { t } from "@lingui/core/macro";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import type { ViewProps } from "../page/view-list.tsx";
 import { client } from "../page/server.ts";
-import { words } from "../words/words.ts";
 import { CreateRoom } from "./create-room.tsx";
 import { Room } from "./room.tsx";
-import { roomWords } from "./room-words.ts";
 
 /** One's rooms and the kinds there are; with an id, the room. */
 export function RoomsView({ rest }: ViewProps) {
@@ -22,9 +21,9 @@ function RoomList() {
   return (
     <div className="flex-1 overflow-y-auto px-4 pb-8">
       <div className="mx-auto flex max-w-[46rem] flex-col gap-6">
-        <h1 className="text-lg font-semibold">{words.rooms}</h1>
+        <h1 className="text-lg font-semibold">{t`Rooms`}</h1>
         <Waiting of={loaded} />
-        {loaded.data && rooms.length === 0 && <p className="text-muted">{roomWords.none}</p>}
+        {loaded.data && rooms.length === 0 && <p className="text-muted">{t`No rooms yet`}</p>}
         {rooms.length > 0 && (
           <ul className="grid gap-2">
             {rooms.map(({ id, title, members, run, problem }) => (
@@ -35,7 +34,7 @@ function RoomList() {
                   </span>
                   <span className="text-sm text-muted">
                     {members.map(({ handle }) => `@${handle}`).join(" ")}
-                    {run && ` · ${words.running}`}
+                    {run && ` · ${t`running`}`}
                   </span>
                   {problem !== undefined && <span className="text-sm text-warn">{problem}</span>}
                 </PageLink>
@@ -45,8 +44,8 @@ function RoomList() {
         )}
         {loaded.data && (
           <section className="begin-room">
-            <h2 className="mb-2 text-lg">{roomWords.make}</h2>
-            <p className="mb-3 text-sm text-muted">{roomWords.makeAbout}</p>
+            <h2 className="mb-2 text-lg">{t`New room`}</h2>
+            <p className="mb-3 text-sm text-muted">{t`Agents and people talk in one conversation. Choose the agents; you can invite people afterwards.`}</p>
             <CreateRoom kinds={kinds} agents={agents} />
           </section>
         )}

@@ -1,4 +1,6 @@
 import { type KeyboardEvent, useState } from "react";
+import { plural, t } from "@lingui/core/macro";
+import { whyFailed } from "../conversation/why-failed.ts";
 import type { AdminRun, ListedRunView } from "../../src/protocol/threads/run-trace.ts";
 import { isEnded, runStatuses } from "../../src/protocol/threads/runs.ts";
 import { useMe } from "../page/me.ts";
@@ -14,12 +16,9 @@ import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { client } from "../page/server.ts";
-import { words } from "../words/words.ts";
 import { RunState } from "./run-state.tsx";
 import { adminRuns, runsInside } from "./runs-client.ts";
-import { runsWords } from "./runs-words.ts";
-
-const texts = runsWords.list;
+import { stateNames } from "./run-names.ts";
 const pageRows = 50;
 const liveMs = 3000;
 const quietMs = 5000;
@@ -63,59 +62,63 @@ export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
   return (
     <>
       <Form
-        name={texts.filter}
-        submit={texts.filter}
+        name={t`Filter`}
+        submit={t`Filter`}
         onSubmit={async () => changeQuery({ agent: typed.agent.trim(), ...(isAll && { user: typed.user.trim() }) })}
       >
         <ChoiceField
-          label={texts.state}
+          label={t`State`}
           value={status ?? ""}
           onChange={(value) => changeQuery({ status: value })}
-          options={[["", texts.all], ...runStatuses.map((each): [string, string] => [each, runsWords.states[each]])]}
+          options={[["", t`all`], ...runStatuses.map((each): [string, string] => [each, stateNames[each]])]}
         />
         <TextField
-          label={words.agent}
+          label={t`Agent`}
           type="search"
           value={typed.agent}
           onChange={(value) => setTyped({ ...typed, agent: value })}
         />
         {isAll && (
           <TextField
-            label={texts.person}
+            label={t`Person`}
             type="search"
             value={typed.user}
             onChange={(value) => setTyped({ ...typed, user: value })}
           />
         )}
-        {me?.role === "admin" && !ofAll && <Switch name="all" text={texts.everybody} />}
-        <Switch name="delegated" text={texts.delegated} />
+        {me?.role === "admin" && !ofAll && <Switch name="all" text={t`All people`} />}
+        <Switch name="delegated" text={t`Include delegated runs`} />
       </Form>
       {thread !== undefined && (
         <p className="flex flex-wrap items-center gap-2">
-          {texts.ofThread}
+          {t`From one conversation`}
           <button type="button" className="button" onClick={() => changeQuery({ thread: undefined })}>
-            {texts.allThreads}
+            {t`Show all`}
           </button>
         </p>
       )}
       <Waiting of={loaded} />
       {loaded.data?.length === 0 && (
-        <p className="text-muted">{Object.keys(filter).length > 2 || isAll ? texts.nothing : texts.nothingYet}</p>
+        <p className="text-muted">
+          {Object.keys(filter).length > 2 || isAll
+            ? t`No matching runs`
+            : t`No runs yet. Every message an agent answers is a run, and so is every tool you test.`}
+        </p>
       )}
       {rows.length > 0 && (
         <div onKeyDown={betweenLinks}>
           <Table
-            name={runsWords.title}
+            name={t`Runs`}
             numbersFrom={isAll ? 5 : 4}
             head={[
-              texts.begun,
-              texts.what,
-              texts.state,
-              words.agent,
-              ...(isAll ? [texts.who] : []),
-              texts.tokens,
-              texts.cost,
-              texts.took,
+              t`Started`,
+              t`What`,
+              t`State`,
+              t`Agent`,
+              ...(isAll ? [t`Who`] : []),
+              t`Tokens`,
+              t`Cost`,
+              t`Duration`,
             ]}
           >
             {rows.map((run) => (
@@ -132,7 +135,7 @@ export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
               setOlder({ of: key, rows: [...rows, ...found], isEnd: found.length < pageRows });
             }}
           >
-            {texts.older}
+            {t`Older`}
           </Act>
         </div>
       )}
@@ -179,7 +182,7 @@ function Row({
       </td>
       <th scope="row" className="run-words">
         <PageLink to={`/runs/${id}`} look="run-link">
-          {text ?? texts.noText}
+          {text ?? t`(no text)`}
         </PageLink>
       </th>
       <td>
@@ -188,32 +191,36 @@ function Row({
           <span className="row-actions" style={{ minWidth: 0 }}>
             {!isEnded(status) && (
               <Act
-                name={`${words.stop}: ${about}`}
+                name={`${t`Stop`}: ${about}`}
                 onAct={() => (isAll ? adminRuns.cancel(id) : client.cancel(id)).then(onChange)}
               >
-                {words.stop}
+                {t`Stop`}
               </Act>
             )}
             {mayResume && (
-              <Act name={`${texts.resume}: ${about}`} onAct={() => client.resume(id).then(onChange)}>
-                {texts.resume}
+              <Act name={`${t`Resume`}: ${about}`} onAct={() => client.resume(id).then(onChange)}>
+                {t`Resume`}
               </Act>
             )}
             {mayRetry && (
               <Act
-                name={`${texts.retry}: ${about}`}
+                name={`${t`Rerun as new`}: ${about}`}
                 onAct={async () => {
                   if (await isSureOf(id)) await adminRuns.retry(id).then(onChange);
                 }}
               >
-                {texts.retry}
+                {t`Rerun as new`}
               </Act>
             )}
           </span>
         </div>
-        {error !== null && <div className="text-muted">{words.whyFailed(error.message.slice(0, 300), error.code)}</div>}
-        {takeovers > 0 && <div className="text-muted">{texts.takeovers(takeovers)}</div>}
-        {run.cancelAsked === true && !isEnded(status) && <div className="text-muted">{texts.ending}</div>}
+        {error !== null && <div className="text-muted">{whyFailed(error.message.slice(0, 300), error.code)}</div>}
+        {takeovers > 0 && (
+          <div className="text-muted">
+            {plural({ count: takeovers }, { one: "taken over once", other: "taken over # times" })}
+          </div>
+        )}
+        {run.cancelAsked === true && !isEnded(status) && <div className="text-muted">{t`stopping`}</div>}
       </td>
       <td>@{agent}</td>
       {isAll && <td>{userName}</td>}
@@ -243,6 +250,9 @@ async function isSureOf(id: string): Promise<boolean> {
   if (wrote.length === 0) return true;
   const counts = Map.groupBy(wrote, (tool) => tool);
   const writes = [...counts].map(([tool, { length }]) => (length === 1 ? tool : `${length} × ${tool}`)).join(", ");
-  const { title, wrote: text } = runsWords.sureAgain;
-  return confirmAction({ title, text: text(writes), action: texts.retry });
+  return confirmAction({
+    title: t`Rerun as a new run?`,
+    text: t`The first run has already written: ${writes}. A new run may write it again. To continue without that, resume the run instead.`,
+    action: t`Rerun as new`,
+  });
 }

@@ -1,6 +1,7 @@
+import { t } from "@lingui/core/macro";
 import type { RunStatus, WaitReason } from "../../src/protocol/threads/runs.ts";
 import { State } from "../parts/state.tsx";
-import { runsWords } from "./runs-words.ts";
+import { stateNames, waitNames } from "./run-names.ts";
 
 const grades = {
   queued: "quiet",
@@ -24,9 +25,10 @@ export function RunState({
 }) {
   return (
     <State grade={grades[status]}>
-      {runsWords.states[status]}
-      {waitReason !== null && `: ${runsWords.waits[waitReason]}`}
-      {retryAt !== null && `, ${runsWords.nextTry(new Date(retryAt).toLocaleTimeString([], { timeStyle: "short" }))}`}
+      {stateNames[status]}
+      {waitReason !== null && `: ${waitNames[waitReason]}`}
+      {retryAt !== null &&
+        `, ${t`next attempt at ${{ time: new Date(retryAt).toLocaleTimeString([], { timeStyle: "short" }) }}`}`}
     </State>
   );
 }

@@ -1,4 +1,5 @@
 import { useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { RunDetailsView } from "../../src/protocol/threads/run-trace.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import { isEnded } from "../../src/protocol/threads/runs.ts";
@@ -9,10 +10,7 @@ import { PageLink } from "../parts/page-link.tsx";
 import { navigateUnlessLeft } from "../page/path.ts";
 import { client } from "../page/server.ts";
 import { runsInside } from "../run-list/runs-client.ts";
-import { runsWords } from "../run-list/runs-words.ts";
 import type { TraceRow } from "./trace-rows.ts";
-
-const texts = runsWords.again;
 
 /** From this row on once more, as a new run that the page then shows; the first one stays as it is. */
 export function Replay({ row, data }: { readonly row: TraceRow; readonly data: RunDetailsView }) {
@@ -24,7 +22,7 @@ export function Replay({ row, data }: { readonly row: TraceRow; readonly data: R
   if (run.agent.startsWith("tool:"))
     return row.kind === "call" ? (
       <div>
-        <PageLink to={`/runs?tool=${encodeURIComponent(row.name)}&from=${run.id}`}>{texts.callAgain}</PageLink>
+        <PageLink to={`/runs?tool=${encodeURIComponent(row.name)}&from=${run.id}`}>{t`Call this tool again`}</PageLink>
       </div>
     ) : null;
   return row.kind === "message" && item.facts["role"] === "user" ? (
@@ -54,8 +52,8 @@ function FromMessage({ data: { run }, messageId, text, isCut }: FromMessageProps
   };
   return (
     <div className="grid gap-2">
-      <h3>{runsWords.detail.resume}</h3>
-      <p className="text-muted">{texts.explainMessage}</p>
+      <h3>{t`Rerun from here`}</h3>
+      <p className="text-muted">{t`Starts a new run in the same conversation; its answer appears beside the first. This run doesn't change.`}</p>
       <div className="flex flex-wrap gap-2">
         <Act
           isDisabled={!isEnded(run.status)}
@@ -65,13 +63,13 @@ function FromMessage({ data: { run }, messageId, text, isCut }: FromMessageProps
             leadOn(`/runs/${started.id}`);
           }}
         >
-          {texts.anew}
+          {t`Retry`}
         </Act>
-        {!isChanging && <Act onAct={begin}>{`${texts.change} …`}</Act>}
+        {!isChanging && <Act onAct={begin}>{`${t`Edit and send`} …`}</Act>}
       </div>
       {isChanging && (
         <MessageForm
-          name={texts.change}
+          name={t`Edit and send`}
           text={typed}
           onChange={setTyped}
           onSend={(message) => client.startRun(run.threadId, { agent: run.agent, ...message, instead: messageId })}
@@ -87,17 +85,17 @@ function FromStep({ data: { run }, itemId }: { readonly data: RunDetailsView; re
   const [typed, setTyped] = useState<string>();
   return (
     <div className="grid gap-2">
-      <h3>{runsWords.detail.resume}</h3>
-      <p className="text-muted">{texts.explainStep}</p>
+      <h3>{t`Rerun from here`}</h3>
+      <p className="text-muted">{t`Copies the conversation up to and including this row, and starts a new run in the copy. This run doesn't change.`}</p>
       {typed === undefined ? (
         <div>
           <button type="button" className="button" onClick={() => setTyped("")}>
-            {texts.goOn} …
+            {t`Continue from here`} …
           </button>
         </div>
       ) : (
         <MessageForm
-          name={texts.goOn}
+          name={t`Continue from here`}
           text={typed}
           onChange={setTyped}
           onSend={async (message) => {
@@ -131,17 +129,17 @@ function ForkHere({ data: { run }, step }: { readonly data: RunDetailsView; read
   };
   return (
     <div className="grid gap-2">
-      <h3>{texts.fork}</h3>
-      <p className="text-muted">{texts.explainFork}</p>
+      <h3>{t`Fork from here`}</h3>
+      <p className="text-muted">{t`Starts a new run that begins with this run's steps up to and including this one. Their calls are kept and not repeated. This run doesn't change.`}</p>
       {isChanging ? (
-        <Form name={texts.fork} submit={texts.fork} onSubmit={fork}>
+        <Form name={t`Fork from here`} submit={t`Fork from here`} onSubmit={fork}>
           <label className="grid basis-full gap-1 text-muted">
-            {texts.forkModel}
+            {t`Model (empty: the same)`}
             <input className="field text-ink" value={model} onChange={(event) => setModel(event.target.value)} />
           </label>
           {me?.role === "admin" && (
             <label className="grid basis-full gap-1 text-muted">
-              {texts.forkInstructions}
+              {t`Agent instructions (empty: the same)`}
               <textarea
                 className="field w-full text-ink"
                 value={instructions}
@@ -153,10 +151,10 @@ function ForkHere({ data: { run }, step }: { readonly data: RunDetailsView; read
       ) : (
         <div className="flex flex-wrap gap-2">
           <Act isDisabled={!isEnded(run.status)} onAct={fork}>
-            {texts.fork}
+            {t`Fork from here`}
           </Act>
           <button type="button" className="button" onClick={() => setChanging(true)}>
-            {texts.forkOther} …
+            {t`Fork with changes`} …
           </button>
         </div>
       )}
@@ -188,7 +186,7 @@ function MessageForm({ name, text, onChange, onSend }: MessageFormProps) {
       }}
     >
       <label className="grid basis-full gap-1 text-muted">
-        {texts.message}
+        {t`Message`}
         <textarea
           autoFocus
           required

@@ -42,7 +42,7 @@ describe("a run that was stopped", { skip: skipBrowser }, () => {
       resume: /^Fortsetzen/,
       by: "Fortgesetzt von owner.",
       stopped: "Angehalten.",
-      fork: "Von hier abzweigen",
+      fork: "Ab hier abzweigen",
       forked: /^Nach Schritt 1 von einem anderen Lauf abgezweigt/,
       kept: "fertig, übernommen",
       keptFrom: "Übernommen von dem Lauf, von dem dieser abgezweigt wurde",

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { TracedItem, RunDetailsView } from "../../src/protocol/threads/run-trace.ts";
 import type { Item } from "../../src/protocol/threads/items.ts";
 import { textOf } from "../../src/protocol/threads/items.ts";
@@ -12,11 +13,15 @@ import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { Replay } from "./replay.tsx";
 import { adminRuns, runsInside } from "../run-list/runs-client.ts";
-import { rowState, rowTitle } from "./row-texts.ts";
-import { runsWords } from "../run-list/runs-words.ts";
+import { decisionNames, rowState, rowTitle } from "./row-texts.ts";
 import type { TraceRow } from "./trace-rows.ts";
 
-const texts = runsWords.detail;
+const ledgerNames = {
+  executing: t`in progress`,
+  done: t`done`,
+  failed: t`not done`,
+  unknown: t`unknown whether it was done`,
+};
 
 type RowDetailProps = {
   readonly row: TraceRow;
@@ -36,7 +41,7 @@ export function RowDetail({ row, data, begin, onChange }: RowDetailProps) {
       <div className="flex flex-wrap items-baseline gap-x-3">
         <h2 className={row.kind === "call" ? "font-mono" : undefined}>{title}</h2>
         {state !== "" && <span className="text-muted">{state}</span>}
-        {row.kind === "run" && <PageLink to={`/runs/${row.run.id}`}>{texts.seeRun}</PageLink>}
+        {row.kind === "run" && <PageLink to={`/runs/${row.run.id}`}>{t`View this run`}</PageLink>}
       </div>
       <Facts row={row} begin={begin} />
       {row.error !== undefined && row.output?.text !== row.error && (
@@ -51,13 +56,13 @@ export function RowDetail({ row, data, begin, onChange }: RowDetailProps) {
                 adminRuns.resolve(write.runId, { step: write.step, index: write.index, status }).then(onChange)
               }
             >
-              {status === "done" ? texts.wasDone : texts.wasNotDone}
+              {status === "done" ? t`Mark as done` : t`Mark as not done`}
             </Act>
           ))}
         </div>
       )}
-      {row.input && <Part name={texts.input} item={row.input} />}
-      {row.output && <Part name={row.kind === "wait" ? texts.decision : texts.output} item={row.output} />}
+      {row.input && <Part name={t`Input`} item={row.input} />}
+      {row.output && <Part name={row.kind === "wait" ? t`Decision` : t`Output`} item={row.output} />}
       <Replay row={row} data={data} />
       <Raw row={row} />
     </section>
@@ -68,23 +73,22 @@ function Facts({ row, begin }: { readonly row: TraceRow; readonly begin: number 
   const { write, modelCalls } = row;
   const last = modelCalls.at(-1);
   const facts: [string, ReactNode][] = [
-    [texts.start, `${time(new Date(row.from).toISOString())} (+${duration(row.from - begin)})`],
+    [t`Started`, `${time(new Date(row.from).toISOString())} (+${duration(row.from - begin)})`],
   ];
-  if (row.to !== row.from)
-    facts.push([texts.took, row.to === undefined ? runsWords.trace.goesOn : duration(row.to - row.from)]);
+  if (row.to !== row.from) facts.push([t`Duration`, row.to === undefined ? t`continues` : duration(row.to - row.from)]);
   const by = row.kind === "wait" ? row.output?.author : (row.input?.author ?? row.output?.author);
-  if (by) facts.push([texts.by, by]);
+  if (by) facts.push([t`By`, by]);
   if (last) {
-    if (last.asked !== last.model) facts.push([texts.asked, last.asked]);
-    if (last.firstPartMs !== null) facts.push([texts.first, duration(last.firstPartMs)]);
+    if (last.asked !== last.model) facts.push([t`Requested`, last.asked]);
+    if (last.firstPartMs !== null) facts.push([t`Time to first token`, duration(last.firstPartMs)]);
     if (last.inputTokens !== null)
-      facts.push([texts.tokens, `${figure(last.inputTokens)} + ${figure(last.outputTokens ?? 0)}`]);
-    if (last.cost !== null) facts.push([texts.cost, cost(last.cost)]);
-    if (last.finish !== null) facts.push([texts.finish, last.finish]);
+      facts.push([t`Tokens in and out`, `${figure(last.inputTokens)} + ${figure(last.outputTokens ?? 0)}`]);
+    if (last.cost !== null) facts.push([t`Cost`, cost(last.cost)]);
+    if (last.finish !== null) facts.push([t`Finish reason`, last.finish]);
   }
   if (modelCalls.length > 1)
     facts.push([
-      texts.tries,
+      t`Attempts`,
       <ol key="tries">
         {modelCalls.map((call) => (
           <li key={call.id}>
@@ -95,8 +99,8 @@ function Facts({ row, begin }: { readonly row: TraceRow; readonly begin: number 
       </ol>,
     ]);
   if (write) {
-    facts.push([texts.ledger, texts.ledgerStates[write.status]]);
-    facts.push([texts.key, <code key="key">{write.key}</code>]);
+    facts.push([t`Ledger`, ledgerNames[write.status]]);
+    facts.push([t`Idempotency key`, <code key="key">{write.key}</code>]);
   }
   return (
     <dl className="run-facts">
@@ -127,7 +131,7 @@ function Part({ name, item }: { readonly name: string; readonly item: TracedItem
       </pre>
       {item.cut && !whole && (
         <div>
-          <Act onAct={async () => setWhole(await runsInside.item(item.runId!, item.id))}>{texts.more}</Act>
+          <Act onAct={async () => setWhole(await runsInside.item(item.runId!, item.id))}>{t`Show all`}</Act>
         </div>
       )}
     </div>
@@ -135,8 +139,7 @@ function Part({ name, item }: { readonly name: string; readonly item: TracedItem
 }
 
 function decided(decision: string): string {
-  const names: Readonly<Record<string, string>> = runsWords.decisions;
-  return names[decision] ?? decision;
+  return decisionNames[decision] ?? decision;
 }
 
 function wordsOf(item: Item): string {
@@ -166,7 +169,7 @@ function Raw({ row }: { readonly row: TraceRow }) {
   if (items.length === 0 && row.modelCalls.length === 0 && !row.write) return null;
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{texts.raw}</summary>
+      <summary>{t`Log entry (JSON)`}</summary>
       {isOpen && <RawText row={row} items={items} />}
     </details>
   );
@@ -191,10 +194,10 @@ function RawText({ row, items }: { readonly row: TraceRow; readonly items: reado
     <div className="grid grid-cols-[minmax(0,1fr)] gap-1">
       <div>
         <button type="button" className="button" onClick={() => void copyText(text).then(setCopied)}>
-          {isCopied ? texts.copied : texts.copy}
+          {isCopied ? t`Copied` : t`Copy`}
         </button>
       </div>
-      <pre tabIndex={0} className="run-text" aria-label={texts.raw}>
+      <pre tabIndex={0} className="run-text" aria-label={t`Log entry (JSON)`}>
         {text}
       </pre>
     </div>

@@ -1,4 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
+import { whyFailed } from "../conversation/why-failed.ts";
 import type { RunDetailsView } from "../../src/protocol/threads/run-trace.ts";
 import type { QuestionView } from "../../src/protocol/threads/run-shapes.ts";
 import { isEnded } from "../../src/protocol/threads/runs.ts";
@@ -10,18 +12,14 @@ import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { client } from "../page/server.ts";
-import { words } from "../words/words.ts";
 import { Budget } from "./budget.tsx";
 import { RowDetail } from "./row-detail.tsx";
 import { RunState } from "../run-list/run-state.tsx";
 import { adminRuns } from "../run-list/runs-client.ts";
-import { runsWords } from "../run-list/runs-words.ts";
 import { timeAxis } from "./time-axis.ts";
 import { shownRows, type TraceRow, traceRows } from "./trace-rows.ts";
 import { useNow, useRun } from "./use-run.ts";
 import { type AxisMark, Waterfall } from "./waterfall.tsx";
-
-const texts = runsWords.trace;
 const maxShown = 2000;
 
 /** One run: how it stands, what it waits for, and all that happened in it. */
@@ -31,7 +29,7 @@ export function RunPage({ id }: { readonly id: string }) {
   const { data } = seen;
   return (
     <>
-      <PageLink to="/runs">{runsWords.back}</PageLink>
+      <PageLink to="/runs">{t`All runs`}</PageLink>
       <Waiting of={seen} />
       {data && (
         <>
@@ -42,10 +40,10 @@ export function RunPage({ id }: { readonly id: string }) {
           <Trace data={data} aheadMs={seen.aheadMs} onChange={seen.reload} />
           {!data.whole && (
             <p className="flex flex-wrap items-center gap-2 text-muted">
-              {texts.notWhole}
+              {t`Showing only the latest part.`}
               {!isWhole && (
                 <button type="button" className="button" onClick={() => setWhole(true)}>
-                  {texts.whole}
+                  {t`Show all`}
                 </button>
               )}
             </p>
@@ -70,27 +68,29 @@ function Head({ data, onChange }: { readonly data: RunDetailsView; readonly onCh
   const facts = [
     ...(isMine ? [] : [run.userName]),
     `@${run.agent}`,
-    `${runsWords.facts.begun} ${time(run.createdAt)}`,
-    ...(took === undefined ? [] : [`${runsWords.facts.took} ${duration(took)}`]),
+    `${t`started`} ${time(run.createdAt)}`,
+    ...(took === undefined ? [] : [`${t`duration`} ${duration(took)}`]),
     ...models,
-    ...(run.waitUntil === null || isEnded(run.status) ? [] : [runsWords.facts.waitUntil(time(run.waitUntil))]),
-    ...(job && job.state !== "active" && run.status === "queued" ? [runsWords.facts.job.waiting] : []),
+    ...(run.waitUntil === null || isEnded(run.status)
+      ? []
+      : [t`waits until ${{ until: time(run.waitUntil) }} at most`]),
+    ...(job && job.state !== "active" && run.status === "queued" ? [t`waiting for a worker`] : []),
     ...(job?.heartbeatSeconds != null && job.heartbeatSeconds > 15
-      ? [runsWords.facts.heartbeat(duration(job.heartbeatSeconds * 1000))]
+      ? [t`last heartbeat ${{ seconds: duration(job.heartbeatSeconds * 1000) }} ago`]
       : []),
   ];
   return (
     <section className="grid gap-2" aria-labelledby="run-title">
       <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
         <h1 id="run-title" className="run-title">
-          {run.text ?? runsWords.list.noText}
+          {run.text ?? t`(no text)`}
         </h1>
         <span role="status">
           <RunState {...run} />
         </span>
       </div>
       <p className="text-muted">{facts.join(" · ")}</p>
-      {run.error && <p className="text-bad">{words.whyFailed(run.error.message, run.error.code)}</p>}
+      {run.error && <p className="text-bad">{whyFailed(run.error.message, run.error.code)}</p>}
       {takes.length > 0 && (
         <ul className="grid gap-0.5">
           {takes.slice(-5).map((take) => (
@@ -108,28 +108,28 @@ function Head({ data, onChange }: { readonly data: RunDetailsView; readonly onCh
       <div className="flex flex-wrap items-center gap-3">
         {isMine && run.parentRun === null && !run.agent.startsWith("tool:") && (
           <PageLink to={isRoom ? `/rooms/${run.threadId}` : `/chat/${run.threadId}${began ? `?item=${began.id}` : ""}`}>
-            {runsWords.conversation}
+            {t`Open conversation`}
           </PageLink>
         )}
         {origin && (
           <PageLink to={`/runs/${origin.run}`}>
-            {origin.kind === "fork" ? runsWords.origin.fork(origin.step ?? "") : runsWords.origin.again}
+            {origin.kind === "fork"
+              ? t`Forked from another run after step ${{ step: origin.step ?? "" }}`
+              : t`Rerun of another run`}
           </PageLink>
         )}
-        {run.parentRun !== null && <PageLink to={`/runs/${run.parentRun}`}>{runsWords.parent}</PageLink>}
+        {run.parentRun !== null && <PageLink to={`/runs/${run.parentRun}`}>{t`Parent run`}</PageLink>}
         {(run.status === "failed" || run.status === "cancelled") && run.parentRun === null && (
           <Act
             look="button-main"
-            name={`${runsWords.resume}: ${runsWords.resumeAbout}`}
+            name={`${t`Resume`}: ${t`Continues the same run where it stopped. Completed work isn't repeated.`}`}
             onAct={() => client.resume(run.id).then(onChange)}
           >
-            {runsWords.resume}
+            {t`Resume`}
           </Act>
         )}
         {!isEnded(run.status) && (
-          <Act onAct={() => (isMine ? client.cancel(run.id) : adminRuns.cancel(run.id)).then(onChange)}>
-            {words.stop}
-          </Act>
+          <Act onAct={() => (isMine ? client.cancel(run.id) : adminRuns.cancel(run.id)).then(onChange)}>{t`Stop`}</Act>
         )}
       </div>
       {budget && <Budget budget={budget} hasEnded={isEnded(run.status)} />}
@@ -138,7 +138,9 @@ function Head({ data, onChange }: { readonly data: RunDetailsView; readonly onCh
 }
 
 function takeText(take: { readonly node: string; readonly at: string; readonly over: boolean }, begin: number): string {
-  const say = take.over ? runsWords.takenOver : runsWords.takenUp;
+  const say = take.over
+    ? (node: string, when: string) => t`taken over by …${node} after ${when}`
+    : (node: string, when: string) => t`started by …${node} after ${when}`;
   return say(take.node.slice(-4), duration(Date.parse(take.at) - begin));
 }
 
@@ -190,7 +192,7 @@ function Trace({ data, aheadMs, onChange }: TraceProps) {
     isChoosing.current = false;
   }, [chosen]);
   const [root] = data.runs;
-  if (!root) return <p className="text-muted">{texts.queued}</p>;
+  if (!root) return <p className="text-muted">{t`Not started yet: another run of its conversation comes first.`}</p>;
   const begin = beginOf(data);
   const end = Math.max(begin + 1, isLive ? now : 0, ...all.map((row) => row.to ?? row.from));
   const axis = timeAxis({ from: begin, to: end }, busyTimes(all, end));
@@ -200,7 +202,7 @@ function Trace({ data, aheadMs, onChange }: TraceProps) {
   const row = all.find(({ key }) => key === chosen);
   return (
     <section ref={trace} className="grid grid-cols-[minmax(0,1fr)] gap-3">
-      <h2>{texts.title}</h2>
+      <h2>{t`Timeline`}</h2>
       <Waterfall
         rows={shown}
         axis={axis}
@@ -221,14 +223,15 @@ function Trace({ data, aheadMs, onChange }: TraceProps) {
       />
       {axis.breaks.map((gap) => (
         <p key={gap.from} className="text-xs text-muted">
-          ▨ {texts.idle(duration(gap.to - gap.from))}
+          ▨ {t`${{ long: duration(gap.to - gap.from) }} idle; shortened in the drawing`}
         </p>
       ))}
       {row ? (
         <RowDetail key={row.key} row={row} data={data} begin={begin} onChange={onChange} />
       ) : (
         <p className="text-muted">
-          {runsWords.detail.nothing} {texts.help}
+          {t`Select a row to see its input and output.`}{" "}
+          {t`Arrow keys select a row; left and right collapse and expand.`}
         </p>
       )}
     </section>

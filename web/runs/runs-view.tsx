@@ -1,10 +1,10 @@
+import { t } from "@lingui/core/macro";
 import type { ViewProps } from "../page/view-list.tsx";
 import "../parts/dense.css";
 import { PageLink } from "../parts/page-link.tsx";
 import { useQuery } from "../page/path.ts";
 import { RunList } from "../run-list/run-list.tsx";
 import { RunPage } from "./run-page.tsx";
-import { runsWords } from "../run-list/runs-words.ts";
 import "../run-list/runs.css";
 import { TryTool } from "./try-tool.tsx";
 
@@ -14,17 +14,17 @@ export function RunsView({ rest }: ViewProps) {
   const isTool = rest === undefined && tool !== null;
   return (
     <div className="dense-view flex min-h-0 flex-1 flex-col">
-      <nav aria-label={runsWords.title} className="flex shrink-0 overflow-x-auto border-b border-hairline px-2">
+      <nav aria-label={t`Runs`} className="flex shrink-0 overflow-x-auto border-b border-hairline px-2">
         <PageLink to="/runs" look="section-link" isCurrent={!isTool}>
-          {runsWords.sections.list}
+          {t`Runs`}
         </PageLink>
         <PageLink to="/runs?tool=" look="section-link" isCurrent={isTool}>
-          {runsWords.sections.tool}
+          {t`Test a tool`}
         </PageLink>
       </nav>
       <div className="min-h-0 flex-1 overflow-y-auto p-4">
         <div className="grid max-w-[80rem] grid-cols-[minmax(0,1fr)] gap-4">
-          {rest === undefined && <h1>{isTool ? runsWords.sections.tool : runsWords.sections.list}</h1>}
+          {rest === undefined && <h1>{isTool ? t`Test a tool` : t`Runs`}</h1>}
           {rest !== undefined ? <RunPage key={rest} id={rest} /> : isTool ? <TryTool name={tool} /> : <RunList />}
         </div>
       </div>

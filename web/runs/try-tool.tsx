@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { ToolCallView } from "../../src/protocol/threads/run-shapes.ts";
 import { parseExactly } from "../../src/protocol/base/exact-json.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
@@ -16,9 +17,6 @@ import { useQuery } from "../page/path.ts";
 import { client } from "../page/server.ts";
 import { RunState } from "../run-list/run-state.tsx";
 import { runsInside } from "../run-list/runs-client.ts";
-import { runsWords } from "../run-list/runs-words.ts";
-
-const texts = runsWords.tool;
 
 /** One tool alone: chosen, called with arguments of one's own, and what it answers. */
 export function TryTool({ name }: { readonly name: string }) {
@@ -31,13 +29,13 @@ export function TryTool({ name }: { readonly name: string }) {
   const tool = tools.find((one) => one.name === name);
   return (
     <>
-      <p className="text-muted">{texts.explain}</p>
+      <p className="text-muted">{t`Calls a tool without a model. It uses your permissions, approvals and limits, and is a run like any other.`}</p>
       <Waiting of={loaded} />
-      {loaded.data?.length === 0 && <p>{texts.none}</p>}
+      {loaded.data?.length === 0 && <p>{t`No tools available to you`}</p>}
       {tools.length > 0 && (
         <div className="try-tool">
-          <nav aria-label={texts.choose} className="grid content-start gap-2">
-            <TextField label={texts.search} type="search" value={search} onChange={setSearch} />
+          <nav aria-label={t`Tool`} className="grid content-start gap-2">
+            <TextField label={t`Search tools`} type="search" value={search} onChange={setSearch} />
             <ul className="tool-choices">
               {found.map((one) => (
                 <li key={one.name}>
@@ -99,13 +97,13 @@ function OneTool({ tool, given }: { readonly tool: ListedTool; readonly given: u
     <section className="grid grid-cols-[minmax(0,1fr)] content-start gap-3" aria-label={tool.name}>
       <div className="flex flex-wrap items-baseline gap-x-3">
         <h2 className="font-mono">{tool.name}</h2>
-        <span className="text-muted">{tool.effect === "write" ? texts.writes : texts.reads}</span>
+        <span className="text-muted">{tool.effect === "write" ? t`makes changes` : t`read-only`}</span>
       </div>
       <p className="whitespace-pre-wrap">{tool.description}</p>
-      {tool.unavailable !== undefined && <Note>{texts.unavailable(tool.unavailable)}</Note>}
+      {tool.unavailable !== undefined && <Note>{t`Not available here: ${{ why: tool.unavailable }}`}</Note>}
       <Form
         name={tool.name}
-        submit={texts.call}
+        submit={t({ context: "verb", message: `Call` })}
         onSubmit={async () => {
           setTried(true);
           setAnswer(undefined);
@@ -113,7 +111,7 @@ function OneTool({ tool, given }: { readonly tool: ListedTool; readonly given: u
         }}
       >
         {fields.length === 0 ? (
-          <p className="basis-full text-muted">{texts.noArguments}</p>
+          <p className="basis-full text-muted">{t`No arguments`}</p>
         ) : (
           <SchemaForm fields={fields} draft={draft} onChange={setDraft} {...(isTried ? { problems } : {})} />
         )}
@@ -129,12 +127,12 @@ function Answer({ answer: { run, result, questions = [] }, onAnswer }: AnswerPro
   const following = useRef<AbortController>(undefined);
   useEffect(() => () => following.current?.abort(), []);
   return (
-    <section className="grid grid-cols-[minmax(0,1fr)] gap-2" aria-live="polite" aria-label={texts.result}>
+    <section className="grid grid-cols-[minmax(0,1fr)] gap-2" aria-live="polite" aria-label={t`Result`}>
       <div className="flex flex-wrap items-baseline gap-3">
-        <h3>{result?.isError ? texts.failed : texts.result}</h3>
+        <h3>{result?.isError ? t`Failed` : t`Result`}</h3>
         {/* The run did what it was asked; beside a call that failed that reads like its opposite. */}
         {(!result?.isError || run.status !== "done") && <RunState {...run} />}
-        <PageLink to={`/runs/${run.id}`}>{texts.run}</PageLink>
+        <PageLink to={`/runs/${run.id}`}>{t`View run`}</PageLink>
       </div>
       {questions.map(({ id, runId, threadId: _thread, decisions: _decisions, createdAt: _at, ...body }) => (
         <Question
@@ -149,13 +147,13 @@ function Answer({ answer: { run, result, questions = [] }, onAnswer }: AnswerPro
       ))}
       {result && (
         <>
-          <pre tabIndex={0} aria-label={texts.result} className={`run-text ${result.isError ? "text-bad" : ""}`}>
+          <pre tabIndex={0} aria-label={t`Result`} className={`run-text ${result.isError ? "text-bad" : ""}`}>
             {result.content}
           </pre>
           {result.data !== undefined && (
             <details>
-              <summary>{texts.data}</summary>
-              <pre tabIndex={0} aria-label={texts.data} className="run-text">
+              <summary>{t`Data`}</summary>
+              <pre tabIndex={0} aria-label={t`Data`} className="run-text">
                 {JSON.stringify(result.data, null, 2)}
               </pre>
             </details>

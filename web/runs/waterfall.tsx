@@ -1,12 +1,10 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
+import { t } from "@lingui/core/macro";
 import { duration, figure } from "../parts/format.ts";
 import { marks } from "../parts/state.tsx";
 import { rowState, rowTitle } from "./row-texts.ts";
-import { runsWords } from "../run-list/runs-words.ts";
 import type { TimeAxis } from "./time-axis.ts";
 import { type ShownRow, stepUse, type TraceRow } from "./trace-rows.ts";
-
-const texts = runsWords.trace;
 const percent = (part: number) => `${(part * 100).toFixed(3)}%`;
 
 /** A moment at which a process took the run again. */
@@ -48,25 +46,25 @@ export function Waterfall({ rows, axis, begin, now, marks: takes, chosen, onChoo
     <div
       ref={grid}
       role="treegrid"
-      aria-label={texts.title}
+      aria-label={t`Timeline`}
       className="trace"
       onKeyDown={onKeyDown}
       onFocus={() => (hasFocus.current = true)}
       onBlur={() => (hasFocus.current = false)}
     >
       <div role="row" className="trace-row trace-head">
-        <span role="columnheader">{texts.what}</span>
+        <span role="columnheader">{t`What`}</span>
         <span role="columnheader" className="trace-number">
-          {texts.start}
+          {t`After`}
         </span>
         <span role="columnheader" className="trace-number">
-          {texts.took}
+          {t`Duration`}
         </span>
         <span role="columnheader" className="trace-number trace-tokens">
-          {texts.tokens}
+          {t`Tokens`}
         </span>
         <span role="columnheader" className="trace-axis">
-          <span className="sr-only">{texts.axis}</span>
+          <span className="sr-only">{t`Timeline`}</span>
           <span aria-hidden className="trace-ticks">
             {axis.ticks.map((tick) => (
               <span key={tick.time} className="trace-tick" style={{ left: percent(tick.at) }}>
@@ -134,7 +132,7 @@ function Line({ shown, axis, begin, now, takes, isChosen, isEntry, onChoose, onF
             type="button"
             tabIndex={-1}
             className="trace-fold"
-            aria-label={(isOpen ? texts.fold : texts.unfold)(title)}
+            aria-label={isOpen ? t`Collapse ${{ what: title }}` : t`Expand ${{ what: title }}`}
             onClick={(event) => {
               event.stopPropagation();
               onFold(row.key, isOpen);
@@ -155,7 +153,7 @@ function Line({ shown, axis, begin, now, takes, isChosen, isEntry, onChoose, onF
         {duration(row.from - begin)}
       </span>
       <span role="gridcell" className="trace-number">
-        {row.to === undefined ? texts.goesOn : isMoment ? "" : duration(row.to - row.from)}
+        {row.to === undefined ? t`continues` : isMoment ? "" : duration(row.to - row.from)}
       </span>
       <span role="gridcell" className="trace-number trace-tokens">
         {use && use.tokens > 0 ? figure(use.tokens) : ""}

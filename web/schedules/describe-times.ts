@@ -1,6 +1,6 @@
+import { plural, t } from "@lingui/core/macro";
 import { locale } from "../browser/language.ts";
 import { recurrenceOf } from "./recurrence.ts";
-import { schedulesWords as texts } from "./schedules-words.ts";
 
 // The first of January 2023 was a Sunday.
 const names = Array.from({ length: 7 }, (_, day) =>
@@ -12,17 +12,19 @@ export const weekdayName = (day: string) => names[Number(day)] ?? day;
 /** `15m` in words. */
 export function spanText(span: string): string {
   const count = Number(span.slice(0, -1));
-  return span.endsWith("m") ? texts.minutes(count) : texts.hours(count);
+  return span.endsWith("m")
+    ? plural(count, { one: "minute", other: "# minutes" })
+    : plural(count, { one: "hour", other: "# hours" });
 }
 
 /** When a schedule is due, in words. */
 export function whenText(cron: string): string {
   const { kind, at, weekday, day, every } = recurrenceOf(cron);
-  const { told } = texts;
-  if (kind === "cron") return told.cron(cron);
-  if (kind === "every") return told.every(spanText(every));
-  if (kind === "week") return told.week(weekdayName(weekday), at);
-  return kind === "month" ? told.month(day, at) : told[kind](at);
+  if (kind === "cron") return t`cron ${cron}`;
+  if (kind === "every") return t`every ${{ span: spanText(every) }}`;
+  if (kind === "week") return t`every ${{ day: weekdayName(weekday) }} at ${at}`;
+  if (kind === "month") return t`on day ${day} of every month at ${at}`;
+  return kind === "day" ? t`every day at ${at}` : t`Monday to Friday at ${at}`;
 }
 
 export const ownTimeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;

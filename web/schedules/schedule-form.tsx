@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { AgentView } from "../../src/protocol/agents/agents.ts";
 import type { ScheduleView } from "../../src/protocol/threads/schedule-shapes.ts";
 import { type MissedPolicy, missedPolicies } from "../../src/protocol/threads/schedules.ts";
@@ -6,7 +7,6 @@ import { useLoaded } from "../parts/use-loaded.ts";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 import { client } from "../page/server.ts";
-import { words } from "../words/words.ts";
 import {
   cronOf,
   fieldsOf,
@@ -16,8 +16,18 @@ import {
   recurrenceOf,
   spans,
 } from "./recurrence.ts";
-import { schedulesWords as texts } from "./schedules-words.ts";
 import { dueText, isTimeZone, ownTimeZone, spanText, weekdayName } from "./describe-times.ts";
+
+const missedNames = { skip: t`Skip`, once: t`Run once when back` };
+
+const rhythmNames = {
+  day: t`every day`,
+  weekdays: t`Monday to Friday`,
+  week: t`once a week`,
+  month: t`once a month`,
+  every: t`at an interval`,
+  cron: t`cron expression`,
+};
 
 const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")];
 
@@ -34,7 +44,7 @@ const usualOf = (agents: readonly AgentView[]) =>
 
 /** Who does what, and when; the next times are told before it is kept. */
 export function ScheduleForm({ schedule, agents, onKept, onClose }: ScheduleFormProps) {
-  const title = schedule ? texts.change : texts.add;
+  const title = schedule ? t`Edit schedule` : t`New schedule`;
   const [prompt, setPrompt] = useState(schedule?.prompt ?? "");
   const [agent, setAgent] = useState(schedule?.agent ?? usualOf(agents));
   const [rhythm, setRhythm] = useState(() => recurrenceOf(schedule?.cron));
@@ -46,7 +56,7 @@ export function ScheduleForm({ schedule, agents, onKept, onClose }: ScheduleForm
       <h2 className="font-semibold">{title}</h2>
       <Form
         name={title}
-        submit={texts.save}
+        submit={t`Save`}
         onSubmit={async () => {
           const input = { agent, prompt: prompt.trim(), cron: cron ?? rhythm.cron, timeZone, missed };
           await (schedule ? client.schedules.update(schedule.id, input) : client.schedules.create(input));
@@ -54,43 +64,47 @@ export function ScheduleForm({ schedule, agents, onKept, onClose }: ScheduleForm
         }}
         beside={
           <button type="button" className="button" onClick={onClose}>
-            {words.cancel}
+            {t`Cancel`}
           </button>
         }
       >
-        <Field label={texts.what} isWide>
+        <Field label={t`What should the agent do?`} isWide>
           <textarea
             dir="auto"
             className="field w-full text-ink"
             rows={3}
             value={prompt}
-            placeholder={texts.whatHint}
+            placeholder={t`Tell me what is due today.`}
             required
             autoFocus
             onChange={(event) => setPrompt(event.target.value)}
           />
         </Field>
         <ChoiceField
-          label={words.agent}
+          label={t`Agent`}
           value={agent}
           onChange={setAgent}
           options={agents.map(({ id }): [string, string] => [id, `@${id}`])}
         />
         <When rhythm={rhythm} onChange={setRhythm} />
-        <TextField label={texts.timeZone} value={timeZone} onChange={setTimeZone} choices={zones} isNeeded />
+        <TextField label={t`Time zone`} value={timeZone} onChange={setTimeZone} choices={zones} isNeeded />
         <ChoiceField
-          label={texts.missed}
+          label={t`If the server was down`}
           value={missed}
           onChange={(value) => setMissed(value as MissedPolicy)}
-          options={missedPolicies.map((each): [string, string] => [each, texts.missedPolicies[each]])}
+          options={missedPolicies.map((each): [string, string] => [each, missedNames[each]])}
         />
         <div className="basis-full">
           {cron === undefined ? (
-            rhythm.kind === "cron" && <Times problem={texts.notCron(fieldsOf(rhythm.cron).length)} />
+            rhythm.kind === "cron" && (
+              <Times
+                problem={t`A cron expression has five fields (minute, hour, day, month, weekday); this one has ${{ count: fieldsOf(rhythm.cron).length }}.`}
+              />
+            )
           ) : isTimeZone(timeZone) ? (
             <NextTimes cron={cron} timeZone={timeZone} />
           ) : (
-            <Times problem={texts.noTimeZone} />
+            <Times problem={t`Unknown time zone. Choose one from the list.`} />
           )}
         </div>
       </Form>
@@ -105,15 +119,15 @@ function When({ rhythm, onChange }: { readonly rhythm: Recurrence; readonly onCh
   return (
     <>
       <ChoiceField
-        label={texts.rhythm}
+        label={t`Repeat`}
         value={kind}
         // What was chosen goes on as an expression, for who wants it otherwise.
         onChange={(value) => change({ kind: value as RecurrenceKind, cron: cronOf(rhythm) ?? cron })}
-        options={recurrenceKinds.map((each): [string, string] => [each, texts.rhythms[each]])}
+        options={recurrenceKinds.map((each): [string, string] => [each, rhythmNames[each]])}
       />
       {kind === "week" && (
         <ChoiceField
-          label={texts.weekday}
+          label={t`On`}
           value={weekday}
           onChange={(value) => change({ weekday: value })}
           options={[...numbers(1, 6), "0"].map((each): [string, string] => [each, weekdayName(each)])}
@@ -121,7 +135,7 @@ function When({ rhythm, onChange }: { readonly rhythm: Recurrence; readonly onCh
       )}
       {kind === "month" && (
         <ChoiceField
-          label={texts.dayOfMonth}
+          label={t`On day`}
           value={day}
           onChange={(value) => change({ day: value })}
           options={numbers(1, 31).map((each): [string, string] => [each, each])}
@@ -129,17 +143,22 @@ function When({ rhythm, onChange }: { readonly rhythm: Recurrence; readonly onCh
       )}
       {kind === "every" && (
         <ChoiceField
-          label={texts.every}
+          label={t`Every`}
           value={every}
           onChange={(value) => change({ every: value })}
           options={spans.map((each): [string, string] => [each, spanText(each)])}
         />
       )}
       {kind === "cron" && (
-        <TextField label={texts.cron} value={cron} onChange={(value) => change({ cron: value })} isNeeded />
+        <TextField
+          label={t`Minute, hour, day, month, weekday`}
+          value={cron}
+          onChange={(value) => change({ cron: value })}
+          isNeeded
+        />
       )}
       {kind !== "every" && kind !== "cron" && (
-        <Field label={texts.at}>
+        <Field label={t`At`}>
           <input
             className="field min-h-8 text-ink"
             type="time"
@@ -157,7 +176,9 @@ function NextTimes({ cron, timeZone }: { readonly cron: string; readonly timeZon
   const { data, problem } = useLoaded(`${cron} ${timeZone}`, (signal) =>
     client.schedules.times({ cron, timeZone }, signal),
   );
-  return <Times problem={problem}>{data && `${texts.next} ${data.next.slice(0, 3).map(dueText).join(" · ")}`}</Times>;
+  return (
+    <Times problem={problem}>{data && `${t`Next times:`} ${data.next.slice(0, 3).map(dueText).join(" · ")}`}</Times>
+  );
 }
 
 /** When it would run, or why that can't be said. */

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { ScheduleView } from "../../src/protocol/threads/schedule-shapes.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { usePolling } from "../parts/use-polling.ts";
@@ -12,7 +13,6 @@ import { changeQuery, useQuery } from "../page/path.ts";
 import { client } from "../page/server.ts";
 import { ScheduleForm } from "./schedule-form.tsx";
 import "./schedules.css";
-import { schedulesWords as texts } from "./schedules-words.ts";
 import { dueText, ownTimeZone, whenText } from "./describe-times.ts";
 
 /** Between two looks, while somebody looks: when it is next changes by itself. */
@@ -39,18 +39,20 @@ export function SchedulesView() {
     <div className="schedules-view">
       <div className="schedules-column">
         <header className="flex flex-wrap items-center gap-3">
-          <h1 className="grow text-lg font-semibold">{texts.title}</h1>
+          <h1 className="grow text-lg font-semibold">{t`Schedules`}</h1>
           {!isNew && (
             <button type="button" className="button-main" onClick={() => changeQuery({ new: "1", edit: undefined })}>
-              {texts.add}
+              {t`New schedule`}
             </button>
           )}
         </header>
-        <p className="text-sm text-muted">{texts.explain}</p>
+        <p className="text-sm text-muted">{t`An agent does something for you at set times, in a conversation of its own.`}</p>
         {(isNew || opened) && !agents.data && <Waiting of={agents} />}
         {isNew && form.agents.length > 0 && <ScheduleForm {...form} />}
         <Waiting of={loaded} />
-        {loaded.data?.length === 0 && !isNew && <p className="py-6 text-muted">{texts.empty}</p>}
+        {loaded.data?.length === 0 && !isNew && (
+          <p className="py-6 text-muted">{t`No schedules yet. Let an agent start your day: what is due, what is new, what went wrong overnight.`}</p>
+        )}
         <ul>
           {loaded.data?.map((schedule) =>
             schedule.id === opened?.id && form.agents.length > 0 ? (
@@ -75,57 +77,59 @@ function Schedule({ schedule, onChange }: { readonly schedule: ScheduleView; rea
     <li className="schedule">
       <p className="line-clamp-3 whitespace-pre-wrap">{prompt}</p>
       <p className="text-sm text-muted">
-        @{agent}, {whenText(cron)} {timeZone !== ownTimeZone && texts.inZone(timeZone)}
+        @{agent}, {whenText(cron)} {timeZone !== ownTimeZone && t`(${{ zone: timeZone }})`}
       </p>
       <p className="text-sm">
         {enabled && next !== null ? (
-          <State grade="ok">{texts.nextAt(dueText(next))}</State>
+          <State grade="ok">{t`next: ${{ when: dueText(next) }}`}</State>
         ) : (
-          <State grade="quiet">{texts.paused}</State>
+          <State grade="quiet">{t`paused`}</State>
         )}
       </p>
       {lastError !== null && (
         <div className="text-sm">
-          <Note>{texts.failed(lastError)}</Note>
+          <Note>{t`The last run didn't start: ${{ why: lastError }}`}</Note>
         </div>
       )}
       <div className="schedule-actions">
         <Act
-          name={nameOf(texts.run)}
+          name={nameOf(t`Run now`)}
           onAct={async () => {
             await client.schedules.runNow(id);
             setBegun(true);
             onChange();
           }}
         >
-          {texts.run}
+          {t`Run now`}
         </Act>
         <Act
-          name={nameOf(enabled ? texts.pause : texts.resume)}
+          name={nameOf(enabled ? t`Pause` : t`Resume`)}
           onAct={() => client.schedules.update(id, { enabled: !enabled }).then(onChange)}
         >
-          {enabled ? texts.pause : texts.resume}
+          {enabled ? t`Pause` : t`Resume`}
         </Act>
         <button
           type="button"
           className="button"
-          aria-label={nameOf(texts.edit)}
+          aria-label={nameOf(t`Edit`)}
           onClick={() => changeQuery({ edit: id, new: undefined })}
         >
-          {texts.edit}
+          {t`Edit`}
         </button>
         <Act
-          name={nameOf(texts.remove)}
-          isSure={() => confirmAction({ ...texts.removeSure, action: texts.remove })}
+          name={nameOf(t`Delete`)}
+          isSure={() =>
+            confirmAction({ title: t`Delete this schedule?`, text: t`Its conversation is kept.`, action: t`Delete` })
+          }
           onAct={() => client.schedules.remove(id).then(onChange)}
         >
-          {texts.remove}
+          {t`Delete`}
         </Act>
         <PageLink to={`/chat/${threadId}`} look="button text-accent">
-          {texts.conversation}
+          {t`Conversation`}
         </PageLink>
         <span role="status" className="text-sm text-muted">
-          {isBegun && texts.running}
+          {isBegun && t`Started.`}
         </span>
       </div>
     </li>

@@ -1,17 +1,14 @@
+import { t } from "@lingui/core/macro";
 import { useMe } from "../page/me.ts";
 import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { Act } from "../parts/action-button.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { client } from "../page/server.ts";
-import { words } from "../words/words.ts";
 import { ApiKeys } from "./api-keys.tsx";
 import { McpSignIns } from "./mcp-sign-ins.tsx";
 import { accountClient } from "./account-client.ts";
 import { Section, SettingsTable } from "./section.tsx";
-import { settingsWords } from "./settings-words.ts";
-
-const texts = settingsWords.access;
 
 /** What others, and agents, may do in one's name. */
 export function Access() {
@@ -29,12 +26,12 @@ export function Access() {
 function Grants() {
   const loaded = useLoaded("grants", client.grants);
   return (
-    <Section title={texts.grants} explain={texts.grantsExplain}>
+    <Section title={t`Always allowed`} explain={t`Agents do this without asking you, because you once chose “Always”.`}>
       <SettingsTable
-        name={texts.grants}
-        head={[texts.tool, texts.when, texts.actions]}
+        name={t`Always allowed`}
+        head={[t`Tool`, t`With arguments`, t`Actions`]}
         loaded={loaded}
-        none={texts.noGrants}
+        none={t`None. Agents ask you every time.`}
         row={({ id, tool, pattern, argumentsHash }) => (
           <tr key={id}>
             <th scope="row">
@@ -44,15 +41,15 @@ function Grants() {
               {pattern ? (
                 <code className="break-all">{JSON.stringify(pattern)}</code>
               ) : argumentsHash !== undefined ? (
-                texts.exactly
+                t`exactly those you allowed`
               ) : (
-                texts.any
+                t`any`
               )}
             </td>
             <td>
               <div className="row-actions">
-                <Act name={`${texts.takeBack}: ${tool}`} onAct={() => client.removeGrant(id).then(loaded.reload)}>
-                  {texts.takeBack}
+                <Act name={`${t`Revoke`}: ${tool}`} onAct={() => client.removeGrant(id).then(loaded.reload)}>
+                  {t`Revoke`}
                 </Act>
               </div>
             </td>
@@ -66,26 +63,26 @@ function Grants() {
 function Shares() {
   const loaded = useLoaded("shares", accountClient.shares);
   return (
-    <Section title={texts.shares} explain={texts.sharesExplain}>
+    <Section
+      title={t`Shared links`}
+      explain={t`Anyone with the link can read the conversation up to the moment it was created.`}
+    >
       <SettingsTable
-        name={texts.shares}
-        head={[texts.conversation, texts.made, texts.ends, texts.actions]}
+        name={t`Shared links`}
+        head={[t`Conversation`, t`Created`, t`Expires`, t`Actions`]}
         loaded={loaded}
-        none={texts.noShares}
+        none={t`No shared links`}
         row={({ id, threadId, title, createdAt, expiresAt }) => (
           <tr key={id}>
             <th scope="row">
-              <PageLink to={`/chat/${threadId}`}>{title === "" ? words.noTitle : title}</PageLink>
+              <PageLink to={`/chat/${threadId}`}>{title === "" ? t`(no title)` : title}</PageLink>
             </th>
             <td>{time(createdAt)}</td>
-            <td>{expiresAt === null ? texts.never : time(expiresAt)}</td>
+            <td>{expiresAt === null ? t`never` : time(expiresAt)}</td>
             <td>
               <div className="row-actions">
-                <Act
-                  name={`${texts.withdraw}: ${title}`}
-                  onAct={() => accountClient.withdrawShare(id).then(loaded.reload)}
-                >
-                  {texts.withdraw}
+                <Act name={`${t`Revoke`}: ${title}`} onAct={() => accountClient.withdrawShare(id).then(loaded.reload)}>
+                  {t`Revoke`}
                 </Act>
               </div>
             </td>

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import { useMe } from "../page/me.ts";
 import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
@@ -10,9 +11,8 @@ import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { accountClient } from "./account-client.ts";
 import { Section } from "./section.tsx";
-import { settingsWords } from "./settings-words.ts";
 
-const texts = settingsWords.account;
+const roleNames = { admin: t`admin`, user: t`user` };
 
 /** Who one is here, and one's ways in. */
 export function Account() {
@@ -23,22 +23,22 @@ export function Account() {
       {me.via === "session" ? (
         <>
           <p>
-            {texts.who} <strong>{me.username}</strong> ({texts.role[me.role]})
-            {me.groups.length > 0 && `. ${texts.groups}: ${me.groups.join(", ")}`}
+            {t`Signed in as`} <strong>{me.username}</strong> ({roleNames[me.role]})
+            {me.groups.length > 0 && `. ${t`Groups`}: ${me.groups.join(", ")}`}
           </p>
           <Password />
           <Logins />
         </>
       ) : (
         <>
-          <p>{texts.local}</p>
+          <p>{t`This server has one owner and no accounts. Everyone on this machine can chat; the owner manages it.`}</p>
           {!me.asksOnly && me.via === "local" && <Logins />}
         </>
       )}
-      <Section title={texts.data} explain={texts.dataExplain}>
+      <Section title={t`Your data`} explain={t`Everything that this server stores about you, in one archive.`}>
         <div>
           <a className="button" href={accountClient.archive} download>
-            {texts.save}
+            {t`Download`}
           </a>
         </div>
       </Section>
@@ -51,10 +51,10 @@ function Password() {
   const [wanted, setWanted] = useState("");
   const [isChanged, setChanged] = useState(false);
   return (
-    <Section title={texts.password} explain={texts.rule}>
+    <Section title={t`Password`} explain={t`At least 8 characters. You will be logged out everywhere else.`}>
       <Form
-        name={texts.password}
-        submit={texts.change}
+        name={t`Password`}
+        submit={t`Change password`}
         onSubmit={async () => {
           setChanged(false);
           await accountClient.changePassword(current, wanted);
@@ -63,11 +63,11 @@ function Password() {
           setChanged(true);
         }}
       >
-        <TextField label={texts.current} type="password" value={current} onChange={setCurrent} isNeeded />
-        <TextField label={texts.new} type="password" value={wanted} onChange={setWanted} isNeeded />
+        <TextField label={t`Current password`} type="password" value={current} onChange={setCurrent} isNeeded />
+        <TextField label={t`New password`} type="password" value={wanted} onChange={setWanted} isNeeded />
       </Form>
       <p role="status" className="text-sm empty:hidden">
-        {isChanged && <State grade="ok">{texts.changed}</State>}
+        {isChanged && <State grade="ok">{t`Password changed.`}</State>}
       </p>
     </Section>
   );
@@ -77,11 +77,11 @@ function Logins() {
   const loaded = useLoaded("logins", accountClient.logins);
   if (loaded.data?.length === 0) return null;
   return (
-    <Section title={texts.logins}>
+    <Section title={t`Where you're logged in`}>
       <Waiting of={loaded} />
       {loaded.data && (
         <div className="dense-view grid grid-cols-[minmax(0,1fr)] gap-3">
-          <Table name={texts.logins} head={[texts.what, texts.lastUsed, texts.until, texts.actions]}>
+          <Table name={t`Where you're logged in`} head={[t`Browser or program`, t`Last used`, t`Expires`, t`Actions`]}>
             {loaded.data.map(({ id, label, current, lastUsedAt, expiresAt }) => (
               <tr key={id}>
                 <th scope="row">{label}</th>
@@ -89,11 +89,14 @@ function Logins() {
                 <td>{time(expiresAt)}</td>
                 <td>
                   {current ? (
-                    <State grade="ok">{texts.thisOne}</State>
+                    <State grade="ok">{t`this one`}</State>
                   ) : (
                     <div className="row-actions">
-                      <Act name={`${texts.end}: ${label}`} onAct={() => accountClient.endLogin(id).then(loaded.reload)}>
-                        {texts.end}
+                      <Act
+                        name={`${t`Log out`}: ${label}`}
+                        onAct={() => accountClient.endLogin(id).then(loaded.reload)}
+                      >
+                        {t`Log out`}
                       </Act>
                     </div>
                   )}
@@ -103,7 +106,7 @@ function Logins() {
           </Table>
           {loaded.data.length > 1 && (
             <div>
-              <Act onAct={() => accountClient.endOtherLogins().then(loaded.reload)}>{texts.endOthers}</Act>
+              <Act onAct={() => accountClient.endOtherLogins().then(loaded.reload)}>{t`Log out all others`}</Act>
             </div>
           )}
         </div>

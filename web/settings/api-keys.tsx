@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { KeyView } from "../../src/protocol/people/accounts.ts";
 import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
@@ -10,28 +11,33 @@ import { OneTimeSecretBox } from "../parts/one-time-secret.tsx";
 import { ScopesField, scopesIn } from "../parts/forms/scopes-field.tsx";
 import { accountClient } from "./account-client.ts";
 import { Section, SettingsTable } from "./section.tsx";
-import { settingsWords } from "./settings-words.ts";
 
-const texts = settingsWords.access;
+const stateNames = { counts: t`active`, revoked: t`revoked`, ended: t`expired` };
 
 /** Made, told once, and revoked. */
 export function ApiKeys() {
   const loaded = useLoaded("own keys", accountClient.keys);
   const [made, setMade] = useState<string>();
   return (
-    <Section title={texts.keys} explain={texts.keysExplain}>
+    <Section title={t`API keys`} explain={t`Programs use an API key to act as you. Only its hash is stored.`}>
       <NewKey
         onMade={(text) => {
           setMade(text);
           loaded.reload();
         }}
       />
-      {made !== undefined && <OneTimeSecretBox label={texts.once} text={made} onClose={() => setMade(undefined)} />}
+      {made !== undefined && (
+        <OneTimeSecretBox
+          label={t`Copy this key and keep it safe. You won't see it again:`}
+          text={made}
+          onClose={() => setMade(undefined)}
+        />
+      )}
       <SettingsTable
-        name={texts.keys}
-        head={[texts.label, texts.scopes, texts.lastUsed, texts.ends, texts.state, texts.actions]}
+        name={t`API keys`}
+        head={[t`Label`, t`Scopes`, t`Last used`, t`Expires`, t`State`, t`Actions`]}
         loaded={loaded}
-        none={texts.noKeys}
+        none={t`No API keys`}
         row={(key) => <KeyRow key={key.id} of={key} onChanged={loaded.reload} />}
       />
     </Section>
@@ -47,19 +53,21 @@ function KeyRow({ of, onChanged }: { readonly of: KeyView; readonly onChanged: (
       <th scope="row">{label}</th>
       <td>
         {scopes && <code className="break-all">{scopes.join(" ")}</code>}
-        {unscopedUntil !== null && <p>{texts.unscoped(time(unscopedUntil))}</p>}
+        {unscopedUntil !== null && (
+          <p>{t`all your permissions until ${{ until: time(unscopedUntil) }}; then it expires, unless you choose scopes`}</p>
+        )}
         {unscopedUntil !== null && state === "counts" && <ChosenScopes of={of} onChanged={onChanged} />}
       </td>
-      <td>{lastUsedAt === null ? texts.never : time(lastUsedAt)}</td>
-      <td>{expiresAt === null ? texts.never : time(expiresAt)}</td>
+      <td>{lastUsedAt === null ? t`never` : time(lastUsedAt)}</td>
+      <td>{expiresAt === null ? t`never` : time(expiresAt)}</td>
       <td>
-        <State grade={state === "counts" ? "ok" : "quiet"}>{texts.states[state]}</State>
+        <State grade={state === "counts" ? "ok" : "quiet"}>{stateNames[state]}</State>
       </td>
       <td>
         {state === "counts" && (
           <div className="row-actions">
-            <Act name={`${texts.revoke}: ${label}`} onAct={() => accountClient.revokeKey(id).then(onChanged)}>
-              {texts.revoke}
+            <Act name={`${t`Revoke`}: ${label}`} onAct={() => accountClient.revokeKey(id).then(onChanged)}>
+              {t`Revoke`}
             </Act>
           </div>
         )}
@@ -73,11 +81,11 @@ function ChosenScopes({ of: { id, label }, onChanged }: { readonly of: KeyView; 
   const [scopes, setScopes] = useState("");
   return (
     <Form
-      name={`${texts.choose}: ${label}`}
-      submit={texts.choose}
+      name={`${t`Choose scopes`}: ${label}`}
+      submit={t`Choose scopes`}
       onSubmit={() => accountClient.changeKey(id, { scopes: scopesIn(scopes) }).then(onChanged)}
     >
-      <ScopesField label={texts.scopes} value={scopes} onChange={setScopes} />
+      <ScopesField label={t`Scopes`} value={scopes} onChange={setScopes} />
     </Form>
   );
 }
@@ -88,8 +96,8 @@ function NewKey({ onMade }: { readonly onMade: (text: string) => void }) {
   const [days, setDays] = useState("90");
   return (
     <Form
-      name={texts.make}
-      submit={texts.make}
+      name={t`Create key`}
+      submit={t`Create key`}
       onSubmit={async () => {
         const { text } = await accountClient.addKey({
           label,
@@ -99,11 +107,13 @@ function NewKey({ onMade }: { readonly onMade: (text: string) => void }) {
         setLabel("");
         onMade(text);
       }}
-      beside={<p className="basis-full text-xs text-muted">{texts.scopesExplain}</p>}
+      beside={
+        <p className="basis-full text-xs text-muted">{t`Separate scopes with spaces: agents:assistant, tools:*, threads:read, knowledge:*, admin:users. * grants all your permissions.`}</p>
+      }
     >
-      <TextField label={texts.label} value={label} onChange={setLabel} hint={texts.labelHint} isNeeded />
-      <ScopesField label={texts.scopes} value={scopes} onChange={setScopes} />
-      <TextField label={texts.days} type="number" value={days} onChange={setDays} />
+      <TextField label={t`Label`} value={label} onChange={setLabel} hint={t`laptop`} isNeeded />
+      <ScopesField label={t`Scopes`} value={scopes} onChange={setScopes} />
+      <TextField label={t`Expires after (days)`} type="number" value={days} onChange={setDays} />
     </Form>
   );
 }

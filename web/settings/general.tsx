@@ -1,47 +1,44 @@
+import { t } from "@lingui/core/macro";
 import { setNotifications, useNotifications } from "../threads/notifications.ts";
-import { languageChoice } from "../browser/language.ts";
+import { languageChoice, languageNames } from "../browser/language.ts";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 import { sendKey } from "../browser/send-key.ts";
 import { theme } from "../browser/theme.ts";
 import { Section } from "./section.tsx";
-import { settingsWords } from "./settings-words.ts";
 
-const texts = settingsWords.general;
+const themeNames = { "": t`System default`, light: t`Light`, dark: t`Dark` };
+
+const sendKeyNames = { "": t`Enter (Shift + Enter for a new line)`, ctrl: t`Ctrl + Enter (Enter for a new line)` };
 
 export function General() {
   const mayNotify = useNotifications();
   return (
     <>
-      <Section title={texts.appearance} explain={texts.languageReloads}>
+      <Section title={t`Language and appearance`} explain={t`The page reloads in the new language.`}>
         <div className="flex flex-wrap gap-3">
           <ChoiceField
-            label={texts.language}
+            label={t`Language`}
             value={languageChoice.use()}
-            options={Object.entries(texts.languages)}
+            options={[["", t`Browser default`], ...Object.entries(languageNames)]}
             onChange={(value) => {
               languageChoice.set(value);
               location.reload();
             }}
           />
-          <ChoiceField
-            label={texts.theme}
-            value={theme.use()}
-            options={Object.entries(texts.themes)}
-            onChange={theme.set}
-          />
+          <ChoiceField label={t`Theme`} value={theme.use()} options={Object.entries(themeNames)} onChange={theme.set} />
         </div>
       </Section>
-      <Section title={texts.writing}>
+      <Section title={t`Composer`}>
         <ChoiceField
-          label={texts.send}
+          label={t`Send messages with`}
           value={sendKey.use()}
-          options={Object.entries(texts.sendKeys)}
+          options={Object.entries(sendKeyNames)}
           onChange={sendKey.set}
         />
       </Section>
-      <Section title={texts.notices}>
+      <Section title={t`Notifications`}>
         {mayNotify === undefined ? (
-          <p className="text-sm">{texts.noNotices}</p>
+          <p className="text-sm">{t`Notifications are blocked for this page. Allow them in your browser's settings.`}</p>
         ) : (
           <label className="check-line">
             <input
@@ -49,11 +46,11 @@ export function General() {
               checked={mayNotify}
               onChange={(event) => void setNotifications(event.target.checked)}
             />
-            {texts.notify}
+            {t`Notify me when something needs my input`}
           </label>
         )}
       </Section>
-      <p className="text-sm text-muted">{texts.here}</p>
+      <p className="text-sm text-muted">{t`These settings are saved in this browser, for all its tabs.`}</p>
     </>
   );
 }

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { plural, t } from "@lingui/core/macro";
 import type { McpServerState } from "../../src/protocol/agents/mcp-servers.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { usePolling } from "../parts/use-polling.ts";
@@ -8,9 +9,15 @@ import { State } from "../parts/state.tsx";
 import { Act } from "../parts/action-button.tsx";
 import { accountClient } from "./account-client.ts";
 import { Section, SettingsTable } from "./section.tsx";
-import { settingsWords } from "./settings-words.ts";
 
-const texts = settingsWords.access;
+const stateNames = {
+  idle: t`not used yet`,
+  connecting: t`connecting`,
+  ready: t`ready`,
+  failed: t`failed`,
+  "sign-in needed": t`sign-in required`,
+  disabled: t`disabled`,
+};
 
 /** Servers of tools as they are for oneself. */
 export function McpSignIns() {
@@ -18,12 +25,12 @@ export function McpSignIns() {
   usePolling(loaded.data?.some(({ state }) => state === "connecting") ?? false, loaded.reload);
   const [isOpened, setOpened] = useState(false);
   return (
-    <Section title={texts.servers} explain={texts.serversExplain}>
+    <Section title={t`MCP servers`} explain={t`Tool servers that you can use. Some need each person to sign in.`}>
       <SettingsTable
-        name={texts.servers}
-        head={[texts.server, texts.state, texts.actions]}
+        name={t`MCP servers`}
+        head={[t`Server`, t`State`, t`Actions`]}
         loaded={loaded}
-        none={texts.noServers}
+        none={t`No MCP servers`}
         row={(server) => (
           <ServerRow
             key={server.name}
@@ -35,9 +42,9 @@ export function McpSignIns() {
       />
       {isOpened && (
         <div role="status" className="flex flex-wrap items-center gap-3 text-sm">
-          {texts.signInOpened}
+          {t`Sign in in the other tab, then refresh here.`}
           <button type="button" className="button" onClick={loaded.reload}>
-            {texts.look}
+            {t`Refresh`}
           </button>
         </div>
       )}
@@ -58,9 +65,11 @@ function ServerRow({ server, onSignIn, onSignOut }: ServerRowProps) {
       <th scope="row">{name}</th>
       <td>
         <State grade={mcpServerGrades[state]}>
-          {isAway(server) ? texts.nothingListens : texts.serverStates[state]}
+          {isAway(server) ? t`nothing is listening there` : stateNames[state]}
         </State>
-        {state === "ready" && <span className="text-muted"> {texts.tools(tools)}</span>}
+        {state === "ready" && (
+          <span className="text-muted"> {plural({ count: tools }, { one: "# tool", other: "# tools" })}</span>
+        )}
         {state === "failed" && <Problem text={reason} />}
       </td>
       <td>
@@ -71,15 +80,15 @@ function ServerRow({ server, onSignIn, onSignOut }: ServerRowProps) {
               href={signIn}
               target="_blank"
               rel="noopener"
-              aria-label={`${texts.signIn}: ${name}`}
+              aria-label={`${t`Sign in`}: ${name}`}
               onClick={onSignIn}
             >
-              {texts.signIn}
+              {t`Sign in`}
             </a>
           )}
           {state === "ready" && signIn === undefined && (
-            <Act name={`${texts.signOut}: ${name}`} onAct={onSignOut}>
-              {texts.signOut}
+            <Act name={`${t`Sign out`}: ${name}`} onAct={onSignOut}>
+              {t`Sign out`}
             </Act>
           )}
         </div>

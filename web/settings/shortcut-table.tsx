@@ -1,12 +1,16 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import { KeysShown, useActionName } from "../parts/shortcut-help.tsx";
 import { isPlain, keysOf, reservedFor } from "../browser/keys.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Table } from "../parts/table.tsx";
 import { type ShortcutName, actions, defaultKeys, setShortcuts, useShortcuts } from "../browser/shortcuts.ts";
-import { settingsWords } from "./settings-words.ts";
 
-const texts = settingsWords.shortcuts;
+const problemTexts = {
+  browser: t`The browser reserves these keys.`,
+  editing: t`These keys are needed for writing and reading.`,
+  plain: t`Shortcuts without Ctrl work only outside text fields.`,
+};
 
 /** Which keys do what: each changed, switched off, and back. */
 export function ShortcutTable() {
@@ -32,8 +36,8 @@ export function ShortcutTable() {
     if (pressed === "Escape") return back();
     const other = actions.find((each) => each !== action && firstOf(keys[each]) === pressed);
     const taken = reservedFor(pressed);
-    if (taken !== undefined) setProblem(texts[taken]);
-    else if (other !== undefined) setProblem(texts.taken(actionName(other) ?? other));
+    if (taken !== undefined) setProblem(problemTexts[taken]);
+    else if (other !== undefined) setProblem(t`Already used for: ${{ what: actionName(other) ?? other }}.`);
     else {
       set(action, pressed);
       back();
@@ -49,9 +53,9 @@ export function ShortcutTable() {
           checked={isOn}
           onChange={(event) => setShortcuts({ isOn: event.target.checked, keys })}
         />
-        {texts.all}
+        {t`Enable keyboard shortcuts`}
       </label>
-      <Table name={settingsWords.sections.shortcuts} head={[texts.does, texts.keys]}>
+      <Table name={t`Keyboard shortcuts`} head={[t`Action`, t`Keys`]}>
         {shown.map((action) => {
           const name = actionName(action);
           return (
@@ -65,20 +69,20 @@ export function ShortcutTable() {
                         type="button"
                         className="button"
                         autoFocus
-                        aria-label={`${texts.press} ${name}`}
+                        aria-label={`${t`Press the keys…`} ${name}`}
                         onKeyDown={(event) => take(action, event)}
                         onBlur={() => {
                           setChanged(undefined);
                           setProblem(undefined);
                         }}
                       >
-                        {texts.press}
+                        {t`Press the keys…`}
                       </button>
-                      <div className="text-muted">{texts.pressHint}</div>
+                      <div className="text-muted">{t`Escape cancels.`}</div>
                       <Problem text={problem} />
                     </div>
                   ) : keys[action] === "" ? (
-                    <span className="text-muted">{texts.isOff}</span>
+                    <span className="text-muted">{t`off`}</span>
                   ) : (
                     <KeysShown keys={keys[action]} />
                   )}
@@ -86,29 +90,29 @@ export function ShortcutTable() {
                     <button
                       type="button"
                       className="button"
-                      aria-label={`${texts.change}: ${name}`}
+                      aria-label={`${t`Change`}: ${name}`}
                       onClick={() => setChanged(action)}
                     >
-                      {texts.change}
+                      {t`Change`}
                     </button>
                     {keys[action] !== "" && (
                       <button
                         type="button"
                         className="button"
-                        aria-label={`${texts.off}: ${name}`}
+                        aria-label={`${t`Turn off`}: ${name}`}
                         onClick={() => set(action, "")}
                       >
-                        {texts.off}
+                        {t`Turn off`}
                       </button>
                     )}
                     {keys[action] !== defaultKeys[action] && (
                       <button
                         type="button"
                         className="button"
-                        aria-label={`${texts.default}: ${name}`}
+                        aria-label={`${t`Reset`}: ${name}`}
                         onClick={() => set(action, defaultKeys[action])}
                       >
-                        {texts.default}
+                        {t`Reset`}
                       </button>
                     )}
                   </div>
@@ -118,10 +122,12 @@ export function ShortcutTable() {
           );
         })}
       </Table>
-      {shown.some((action) => isPlain(keys[action])) && <p className="text-muted">{texts.plain}</p>}
+      {shown.some((action) => isPlain(keys[action])) && (
+        <p className="text-muted">{t`Shortcuts without Ctrl work only outside text fields.`}</p>
+      )}
       <div>
         <button type="button" className="button" onClick={() => setShortcuts({ isOn: true, keys: defaultKeys })}>
-          {texts.resetAll}
+          {t`Reset all`}
         </button>
       </div>
     </div>

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import type { BudgetView } from "../../src/protocol/people/budgets.ts";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { cost, figure, period, time } from "../parts/format.ts";
@@ -8,9 +9,18 @@ import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { accountClient } from "./account-client.ts";
 import { Section } from "./section.tsx";
-import { settingsWords } from "./settings-words.ts";
 
-const texts = settingsWords.use;
+const groupingNames = { model: t`Model`, agent: "Agent", day: t`Day` };
+
+const head = { requests: t`Requests`, tokens: t`Tokens`, cost: t`Cost`, errors: t`Errors` };
+
+const whoseNames = { user: t`yours`, default: t`yours (default)` };
+
+const periodNames = { day: t`today`, month: t`this month` };
+
+const stateNames = { ok: t`within budget`, warning: t`almost used up`, reached: t`used up` };
+
+const amountNames = { tokens: t`Tokens`, cost: t`Cost`, requests: t`Requests` };
 const groupings = ["model", "agent", "day"] as const;
 
 /** What one may spend, and has spent. */
@@ -21,30 +31,34 @@ export function UsageSettings() {
   const used = useLoaded(grouping, (signal) => accountClient.usage({ by: grouping }, signal));
   return (
     <>
-      <Section title={texts.budgets}>
+      <Section title={t`Budgets`}>
         <Waiting of={budgets} />
-        {budgets.data?.length === 0 && <p className="text-sm text-muted">{texts.noBudgets}</p>}
+        {budgets.data?.length === 0 && <p className="text-sm text-muted">{t`No spending limit`}</p>}
         {budgets.data?.map((budget) => (
           <Budget key={budget.id} budget={budget} />
         ))}
       </Section>
-      <Section title={texts.used}>
+      <Section title={t`Usage in the last 30 days`}>
         <div>
           <ChoiceField
-            label={texts.by}
+            label={t`Group by`}
             value={grouping}
-            options={groupings.map((each) => [each, texts.groupings[each]])}
+            options={groupings.map((each) => [each, groupingNames[each]])}
             onChange={(value) => changeQuery({ by: value })}
           />
         </div>
         <Waiting of={used} />
-        {used.data?.length === 0 && <p className="text-sm text-muted">{texts.nothing}</p>}
+        {used.data?.length === 0 && <p className="text-sm text-muted">{t`No usage yet`}</p>}
         {used.data && used.data.length > 0 && (
           <div className="dense-view">
-            <Table name={texts.used} head={[texts.groupings[grouping], ...Object.values(texts.head)]} numbersFrom={1}>
+            <Table
+              name={t`Usage in the last 30 days`}
+              head={[groupingNames[grouping], ...Object.values(head)]}
+              numbersFrom={1}
+            >
               {used.data.map((row) => (
                 <tr key={row.key}>
-                  <th scope="row">{row.key === "" ? texts.none : grouping === "day" ? period(row.key) : row.key}</th>
+                  <th scope="row">{row.key === "" ? t`(none)` : grouping === "day" ? period(row.key) : row.key}</th>
                   <td className="number">{figure(row.requests)}</td>
                   <td className="number">{figure(row.inputTokens + row.outputTokens)}</td>
                   <td className="number">{cost(row.cost)}</td>
@@ -64,15 +78,15 @@ const grades = { ok: "ok", warning: "warn", reached: "bad" } as const;
 
 function Budget({ budget }: { readonly budget: BudgetView }) {
   const { kind, group, state, endsAt, used } = budget;
-  const whose = kind === "group" ? texts.whose.group(group ?? "") : texts.whose[kind];
+  const whose = kind === "group" ? t`shared by group ${{ name: group ?? "" }}` : whoseNames[kind];
   return (
     <div className="grid gap-2 text-sm">
       <div className="flex flex-wrap items-baseline gap-x-3">
         <strong>
-          {texts.periods[budget.period]} ({whose})
+          {periodNames[budget.period]} ({whose})
         </strong>
-        {state !== undefined && <State grade={grades[state]}>{texts.states[state]}</State>}
-        {endsAt !== undefined && <span className="text-muted">{texts.until(time(endsAt))}</span>}
+        {state !== undefined && <State grade={grades[state]}>{stateNames[state]}</State>}
+        {endsAt !== undefined && <span className="text-muted">{t`until ${{ when: time(endsAt) }}`}</span>}
       </div>
       {kinds.map((each) => {
         const limit = budget[each];
@@ -82,7 +96,7 @@ function Budget({ budget }: { readonly budget: BudgetView }) {
         return (
           <div key={each} className="grid gap-1">
             <span>
-              {texts.amounts[each]}: {texts.of(show(spent), show(limit))}
+              {amountNames[each]}: {t`${{ used: show(spent) }} of ${{ limit: show(limit) }}`}
             </span>
             <div className="meter" aria-hidden>
               <span style={{ width: `${limit === 0 ? 100 : Math.min(100, (spent / limit) * 100)}%` }} />

@@ -1,14 +1,13 @@
 import { useEffect } from "react";
+import { t } from "@lingui/core/macro";
 import { textOf } from "../../src/protocol/threads/items.ts";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import { Speaker } from "../turn/speaker.tsx";
 import { Formatted } from "../markdown/formatted.tsx";
-import { talkWords } from "../conversation/talk-words.ts";
 import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { threadClient } from "../threads/thread-client.ts";
-import { words } from "../words/words.ts";
 
 /** What a link shows, to whoever has it: no account, nothing to change. */
 export function SharedPage({ token }: { readonly token: string }) {
@@ -35,21 +34,21 @@ export function SharedPage({ token }: { readonly token: string }) {
     return (
       <main className="mx-auto max-w-[46rem] px-4 py-16">
         <h1 className="text-lg font-semibold">Colloquy</h1>
-        <p>{talkWords.shared.gone}</p>
+        <p>{t`Link not found. It was revoked or has expired.`}</p>
       </main>
     );
   return (
     <main className="mx-auto flex min-h-full max-w-[46rem] flex-col gap-6 px-4 py-8">
       <header>
         <h1 dir="auto" className="text-xl">
-          {data.title === "" ? talkWords.shared.noTitle : data.title}
+          {data.title === "" ? t`Conversation` : data.title}
         </h1>
-        <p className="text-sm text-muted">{talkWords.shared.note(time(data.sharedAt))}</p>
+        <p className="text-sm text-muted">{t`Shared on ${{ when: time(data.sharedAt) }} · Read-only`}</p>
       </header>
-      {data.messages.length === 0 && <p className="text-muted">{talkWords.shared.empty}</p>}
+      {data.messages.length === 0 && <p className="text-muted">{t`No messages`}</p>}
       {data.messages.map(({ role, author, content }, at) => (
         <article key={at} className="turn" {...(role === "assistant" && { "data-speaker": 0 })}>
-          <Speaker name={role === "assistant" ? `@${author ?? "agent"}` : (author ?? words.you)} />
+          <Speaker name={role === "assistant" ? `@${author ?? "agent"}` : (author ?? t`You`)} />
           {role === "assistant" ? (
             <Formatted text={textOf(content)} />
           ) : (

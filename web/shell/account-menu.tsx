@@ -10,6 +10,7 @@ import {
   ShieldCheck,
   Sun,
 } from "lucide-react";
+import { t } from "@lingui/core/macro";
 import { logOut } from "../../src/client/account.ts";
 import { theme } from "../browser/theme.ts";
 import { useMe } from "../page/me.ts";
@@ -18,7 +19,8 @@ import { base, reasonOf, server } from "../page/server.ts";
 import { announce } from "../parts/announce.tsx";
 import { MenuBehind, type MenuEntry } from "../parts/menus/menu.tsx";
 import { setNotifications, useNotifications } from "../threads/notifications.ts";
-import { words } from "../words/words.ts";
+
+const themeNames = { "": t`System`, light: t`Light`, dark: t`Dark` };
 
 type AccountMenuProps = {
   readonly isFolded: boolean;
@@ -37,37 +39,37 @@ export function AccountMenu({ isFolded, onChoose, onHelp }: AccountMenuProps) {
   const me = useMe();
   const mayNotify = useNotifications();
   const chosen = theme.use();
-  const name = me === undefined ? "…" : me.via === "session" ? me.username : words.account.local;
+  const name = me === undefined ? "…" : me.via === "session" ? me.username : t`Local owner`;
   const open = (path: string) => () => {
     onChoose();
     goTo(path);
   };
   const entries: readonly (MenuEntry | false)[] = [
-    { name: words.settings, icon: Settings, onChoose: open("/settings") },
-    me?.role === "admin" && { name: words.admin, icon: ShieldCheck, onChoose: open("/admin") },
+    { name: t`Settings`, icon: Settings, onChoose: open("/settings") },
+    me?.role === "admin" && { name: t`Administration`, icon: ShieldCheck, onChoose: open("/admin") },
     {
-      name: words.account.theme,
+      name: t`Theme`,
       icon: themes.find(({ value }) => value === chosen)?.icon ?? Monitor,
       entries: themes.map(({ value, icon }) => ({
-        name: words.account.themes[value],
+        name: themeNames[value],
         icon,
         isChosen: value === chosen,
         onChoose: () => theme.set(value),
       })),
     },
     mayNotify !== undefined && {
-      name: words.account.notifications,
+      name: t`Notifications`,
       icon: mayNotify ? Bell : BellOff,
       isChosen: mayNotify,
       onChoose: () => void setNotifications(!mayNotify),
     },
-    { name: words.shortcuts, icon: Keyboard, onChoose: onHelp },
-    me?.via === "session" && { name: words.logOut, icon: LogOut, onChoose: () => void leave() },
+    { name: t`Keyboard shortcuts`, icon: Keyboard, onChoose: onHelp },
+    me?.via === "session" && { name: t`Log out`, icon: LogOut, onChoose: () => void leave() },
   ];
   return (
     <div className="sidebar-foot">
       <MenuBehind
-        name={words.account.open(name)}
+        name={t`Account: ${name}`}
         look={isFolded ? "icon-button" : "account-button"}
         entries={entries.filter((entry) => entry !== false)}
       >

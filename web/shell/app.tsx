@@ -2,6 +2,7 @@ import { CSPProvider } from "@base-ui/react/csp-provider";
 import { Menu } from "lucide-react";
 import { lazy, Suspense, useState, useEffect } from "react";
 import { flushSync } from "react-dom";
+import { t } from "@lingui/core/macro";
 import { useAttention } from "../threads/notifications.ts";
 import { AnnouncementRegion } from "../parts/announce.tsx";
 import { Sheet } from "../parts/sheet.tsx";
@@ -22,7 +23,6 @@ import { nextTheme } from "../browser/theme.ts";
 import { endSearch, useThreadTitle } from "../threads/threads-store.ts";
 import { useTitle } from "../page/title.ts";
 import { HeadPlace } from "../page/view-head.tsx";
-import { words } from "../words/words.ts";
 import "./few-colours.css";
 import "./frame.css";
 
@@ -84,7 +84,7 @@ export function App() {
     <CSPProvider disableStyleElements>
       <div className="frame">
         <a className="skip-link" href="#main" onClick={skip}>
-          {words.skip}
+          {t`Skip to content`}
         </a>
         {isWide && (
           <aside id="list" className="sidebar" data-folded={isFolded || undefined}>
@@ -92,14 +92,19 @@ export function App() {
           </aside>
         )}
         {isSheetOpen && !isWide && (
-          <Sheet id="list" name={words.menu} onClose={close}>
+          <Sheet id="list" name={t`Menu`} onClose={close}>
             {sidebar}
           </Sheet>
         )}
         <main id="main" tabIndex={-1} className="relative flex min-w-0 flex-1 flex-col">
           <header className="view-header">
             {!isWide && (
-              <button type="button" className="icon-button" aria-label={words.openList} onClick={() => show(true)}>
+              <button
+                type="button"
+                className="icon-button"
+                aria-label={t`Show conversations`}
+                onClick={() => show(true)}
+              >
                 <Menu size={16} aria-hidden />
               </button>
             )}
@@ -108,7 +113,7 @@ export function App() {
           </header>
           <OwnerRequired />
           <ErrorBoundary key={view.path} instead={<Fallen />}>
-            <Suspense fallback={<p className="p-4 text-muted">{words.loading}</p>}>
+            <Suspense fallback={<p className="p-4 text-muted">{t`Loading…`}</p>}>
               {isNowhere ? <NotFoundPage /> : <Shown key={view.path} rest={rest} />}
               <Arrival
                 place={threadId === undefined ? view.path : `${view.path}/${threadId}`}
@@ -139,9 +144,9 @@ export function App() {
 function Fallen() {
   return (
     <div role="alert" className="grid justify-items-start gap-3 p-4">
-      <p>{words.fell}</p>
+      <p>{t`Something went wrong. The server may have been updated. Reload the page.`}</p>
       <button type="button" className="button-main" onClick={() => location.reload()}>
-        {words.loadAgain}
+        {t`Reload page`}
       </button>
     </div>
   );

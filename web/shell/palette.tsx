@@ -1,12 +1,12 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { AtSign, MessageSquare } from "lucide-react";
 import { type ComponentType, useEffect, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { ListedThread } from "../../src/protocol/threads/threads.ts";
 import { useAnswerers } from "../conversation/models-store.ts";
 import { goTo } from "../page/path.ts";
 import { Sheet } from "../parts/sheet.tsx";
 import { threadClient } from "../threads/thread-client.ts";
-import { words } from "../words/words.ts";
 import { useCommands } from "./commands.ts";
 import "../parts/dialog.css";
 import "./palette.css";
@@ -32,10 +32,10 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
   const fits = ({ name, about = "" }: PaletteItem) =>
     isEmpty || `${name} ${about}`.toLowerCase().includes(sought.trim().toLowerCase());
   const groups: readonly PaletteGroup[] = [
-    { name: words.palette.commands, items: commands.actions.filter(fits) },
-    { name: words.palette.goTo, items: commands.places.filter(fits) },
+    { name: t`Commands`, items: commands.actions.filter(fits) },
+    { name: t`Go to`, items: commands.places.filter(fits) },
     {
-      name: words.palette.agents,
+      name: t`Start with an agent`,
       items: agents
         .map(({ id, description }) => ({
           id: `agent-${id}`,
@@ -48,7 +48,7 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
     },
   ];
   const conversations = {
-    name: words.conversations,
+    name: t`Conversations`,
     items: found.map((thread) => itemOf(thread)),
   };
   // What is typed is mostly a command or a place; without words, the conversations used last are nearest.
@@ -57,7 +57,7 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
   );
 
   return (
-    <Sheet name={words.palette.open} look="dialog palette" onClose={onClose}>
+    <Sheet name={t`Search and commands`} look="dialog palette" onClose={onClose}>
       <Autocomplete.Root
         inline
         open
@@ -73,10 +73,10 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
       >
         <Autocomplete.Input
           className="palette-input"
-          aria-label={words.palette.open}
-          placeholder={words.palette.placeholder}
+          aria-label={t`Search and commands`}
+          placeholder={t`Search conversations, or type a command`}
         />
-        <Autocomplete.Empty className="p-4 text-sm text-muted empty:hidden">{words.nothingFound}</Autocomplete.Empty>
+        <Autocomplete.Empty className="p-4 text-sm text-muted empty:hidden">{t`Nothing found.`}</Autocomplete.Empty>
         <Autocomplete.List className="palette-list">
           {(group: PaletteGroup) => (
             <Autocomplete.Group key={group.name} items={group.items}>
@@ -139,7 +139,7 @@ function useFoundConversations(sought: string): readonly ListedThread[] {
 }
 
 function itemOf({ id, title, found }: ListedThread): PaletteItem {
-  const name = title === "" ? words.noTitle : title;
+  const name = title === "" ? t`(no title)` : title;
   return {
     id: `thread-${id}`,
     name,

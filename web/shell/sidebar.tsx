@@ -1,10 +1,10 @@
 import { PanelLeftClose, PanelLeftOpen, Search, SquarePen } from "lucide-react";
+import { t } from "@lingui/core/macro";
 import { goTo } from "../page/path.ts";
 import { useAvailableViews, type View } from "../page/view-list.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { ThreadList } from "../threads/thread-list.tsx";
 import { endSearch } from "../threads/threads-store.ts";
-import { words } from "../words/words.ts";
 import { AccountMenu } from "./account-menu.tsx";
 import { Mark } from "./mark.tsx";
 import "./sidebar.css";
@@ -28,7 +28,7 @@ export function Sidebar({ current, threadId, isFolded, onFold, onChoose, onPalet
     goTo("/");
     onChoose();
   };
-  const fold = isFolded ? words.showList : words.hideList;
+  const fold = isFolded ? t`Expand sidebar` : t`Collapse sidebar`;
   const Fold = isFolded ? PanelLeftOpen : PanelLeftClose;
   return (
     <>
@@ -36,19 +36,19 @@ export function Sidebar({ current, threadId, isFolded, onFold, onChoose, onPalet
         <PageLink to="/" look="brand" onFollow={onChoose}>
           <Mark /> <span className="sidebar-word">Colloquy</span>
         </PageLink>
-        <IconButton name={words.palette.open} icon={Search} onPress={onPalette} />
+        <IconButton name={t`Search and commands`} icon={Search} onPress={onPalette} />
         <button type="button" className="icon-button" aria-label={fold} aria-expanded={!isFolded} onClick={onFold}>
           <Fold size={16} aria-hidden className="rtl:-scale-x-100" />
         </button>
       </div>
       {isFolded ? (
         <div className="sidebar-fold">
-          <IconButton name={words.newChat} icon={SquarePen} onPress={begin} />
+          <IconButton name={t`New conversation`} icon={SquarePen} onPress={begin} />
         </div>
       ) : (
         <ThreadList current={threadId} onChoose={onChoose} onBegin={begin} />
       )}
-      <nav aria-label={words.menu} className="view-menu">
+      <nav aria-label={t`Menu`} className="view-menu">
         {useAvailableViews()
           .filter(({ isElsewhere = false }) => !isElsewhere)
           .map((view) => (

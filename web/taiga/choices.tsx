@@ -1,11 +1,16 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { ProjectEntry, SprintEntry } from "../../src/protocol/threads/taiga.ts";
 import { locale } from "../browser/language.ts";
 import { type LoadState, useLoaded } from "../parts/use-loaded.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import type { MinutesDraft } from "./draft.ts";
 import { taiga, useLogin, withLogin } from "./login.ts";
-import { taigaWords as words } from "./taiga-words.ts";
+
+const missingTexts = {
+  add_us: t`You don't have permission to add user stories to this project.`,
+  add_task: t`You don't have permission to add tasks to this project.`,
+};
 
 /** Of fewer, a list shows all at a glance. */
 const searchedFrom = 10;
@@ -25,12 +30,12 @@ export function Choices({ draft, onChange }: ChoicesProps) {
   return (
     <div className="grid gap-3 sm:grid-cols-2">
       <Choice
-        label={words.project}
-        search={words.search.project}
+        label={t`Project`}
+        search={t`Find a project`}
         text={search.project}
         onSearch={(project) => setSearch({ project, sprint: "" })}
-        hint={words.chooseProject}
-        none={words.noProjects}
+        hint={t`Choose a project`}
+        none={t`You have no projects in Taiga.`}
         found={projects}
         value={draft.project}
         options={(projects.data?.data ?? []).map(({ slug, name }: ProjectEntry) => [slug, name])}
@@ -59,12 +64,12 @@ function Sprints({ draft, onChange, search, onSearch }: SprintsProps) {
   return (
     <div>
       <Choice
-        label={words.sprint}
-        search={words.search.sprint}
+        label={t`Sprint`}
+        search={t`Find a sprint`}
         text={search}
         onSearch={onSearch}
-        hint={words.chooseSprint}
-        none={words.noSprints}
+        hint={t`Choose a sprint`}
+        none={t`This project has no sprints you can see.`}
         found={sprints}
         value={draft.sprint}
         options={openFirst(sprints.data?.data ?? []).map((sprint) => [sprint.name, describe(sprint)])}
@@ -72,7 +77,7 @@ function Sprints({ draft, onChange, search, onSearch }: SprintsProps) {
       />
       {missing.map((right) => (
         <p key={right} className="mt-1 text-sm text-warn">
-          {words.missing[right as keyof typeof words.missing]}
+          {missingTexts[right as keyof typeof missingTexts]}
         </p>
       ))}
     </div>
@@ -87,7 +92,7 @@ function describe({ name, closed, start, finish }: SprintEntry): string {
   const day = (text: string) =>
     new Date(text).toLocaleDateString(locale, { day: "numeric", month: "short", timeZone: "UTC" });
   const dates = start !== null && finish !== null ? [`${day(start)} – ${day(finish)}`] : [];
-  const more = [...dates, ...(closed ? [words.closed] : [])];
+  const more = [...dates, ...(closed ? [t`closed`] : [])];
   return more.length > 0 ? `${name} (${more.join(", ")})` : name;
 }
 
@@ -138,9 +143,9 @@ function Choice({ label, search, text, onSearch, hint, none, found, value, optio
           onChange={(event) => onSearch(event.target.value)}
         />
       )}
-      {found.data?.more && <p className="text-xs text-muted">{words.more}</p>}
+      {found.data?.more && <p className="text-xs text-muted">{t`There are more results. Search by name.`}</p>}
       {found.data && options.length === 0 && (
-        <p className="text-sm text-warn">{text === "" ? none : words.nothingFound}</p>
+        <p className="text-sm text-warn">{text === "" ? none : t`Nothing found.`}</p>
       )}
       {found.problem !== undefined && <Waiting of={found} />}
     </div>

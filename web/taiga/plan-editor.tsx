@@ -1,11 +1,12 @@
 import { TextInitial } from "lucide-react";
 import { useState } from "react";
+import { plural, t } from "@lingui/core/macro";
 import type { PlannedWrite } from "../../src/protocol/agents/tools.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/action-button.tsx";
 import { choiceOf, applyEdits, type PlanEdits, noEdits, outlineOf, argumentText, verbOf } from "./plan.ts";
-import { taigaWords as words } from "./taiga-words.ts";
+import { kindNames, verbNames } from "./taiga-names.ts";
 
 type PlanEditorProps = {
   readonly run: string;
@@ -48,9 +49,9 @@ export function PlanEditor({ run, choices: [doIt = "", doNothing = ""], writes, 
     <section className="grid gap-3" aria-labelledby="plan">
       <div>
         <h2 id="plan" className="font-semibold">
-          {words.planTitle}: {countOf(writes)}
+          {t`Proposal`}: {countOf(writes)}
         </h2>
-        <p className="text-sm text-muted">{words.planAbout}</p>
+        <p className="text-sm text-muted">{t`Edit what you like and deselect what you don't want. Nothing has been created yet.`}</p>
       </div>
       <ul className="taiga-outline">
         {stories.map(({ write, tasks }) => (
@@ -68,7 +69,7 @@ export function PlanEditor({ run, choices: [doIt = "", doNothing = ""], writes, 
       </ul>
       {others.length > 0 && (
         <>
-          {stories.length > 0 && <h3 className="text-sm font-semibold">{words.otherChanges}</h3>}
+          {stories.length > 0 && <h3 className="text-sm font-semibold">{t`Other changes`}</h3>}
           <ul className="taiga-outline">
             {others.map((write) => (
               <li key={write.id}>{entry(write)}</li>
@@ -77,7 +78,7 @@ export function PlanEditor({ run, choices: [doIt = "", doNothing = ""], writes, 
         </>
       )}
       <div className="taiga-approve">
-        {isEmpty && <Problem text={words.emptySubject} />}
+        {isEmpty && <Problem text={t`Enter a subject.`} />}
         <Problem text={problem} />
         <button
           type="button"
@@ -85,10 +86,10 @@ export function PlanEditor({ run, choices: [doIt = "", doNothing = ""], writes, 
           disabled={isBusy || isEmpty || kept.length === 0}
           onClick={() => act(doIt)}
         >
-          {kept.length === 0 ? words.nothingKept : words.approve(countOf(kept))}
+          {kept.length === 0 ? t`Nothing selected` : t`Create ${{ what: countOf(kept) }}`}
         </button>
         <button type="button" className="button" disabled={isBusy} onClick={() => act(doNothing)}>
-          {words.reject}
+          {t`Discard`}
         </button>
       </div>
     </section>
@@ -112,14 +113,14 @@ function Entry({ write, isStory, isKept, isOff, texts, onKeep, onText }: PlanEnt
   const subject = texts.subject ?? planned;
   const description = texts.description ?? argumentText(write, "description");
   const [isDescribed, setDescribed] = useState(description !== "");
-  const name = words.subject(words.kinds[kind], planned || words.existing(String(write.arguments[`${kind}_id`])));
+  const name = `${kindNames[kind]}: ${planned || `#${String(write.arguments[`${kind}_id`])}`}`;
   const details = detailsOf(write);
   return (
     <div className="taiga-entry" data-out={!isKept || undefined}>
       <label className="task-tick">
         <input
           type="checkbox"
-          aria-label={words.keep(name)}
+          aria-label={t`Create: ${{ subject: name }}`}
           checked={isKept}
           disabled={isOff}
           onChange={(event) => onKeep(event.target.checked)}
@@ -128,7 +129,7 @@ function Entry({ write, isStory, isKept, isOff, texts, onKeep, onText }: PlanEnt
       <div className="grid min-w-0 grow gap-1">
         {(verb !== "create" || planned === "") && (
           <p className="text-sm">
-            {words.verbs[verb]}: {name}
+            {verbNames[verb]}: {name}
           </p>
         )}
         {planned !== "" && (
@@ -151,7 +152,7 @@ function Entry({ write, isStory, isKept, isOff, texts, onKeep, onText }: PlanEnt
         {planned !== "" && isKept && (isDescribed || description !== "") && (
           <textarea
             className="field field-sizing taiga-description"
-            aria-label={words.descriptionOf(planned)}
+            aria-label={t`Description of ${{ subject: planned }}`}
             rows={2}
             maxLength={10_000}
             value={description}
@@ -163,8 +164,8 @@ function Entry({ write, isStory, isKept, isOff, texts, onKeep, onText }: PlanEnt
         <button
           type="button"
           className="icon-button"
-          aria-label={`${words.addDescription}: ${name}`}
-          title={words.addDescription}
+          aria-label={`${t`Add a description`}: ${name}`}
+          title={t`Add a description`}
           onClick={() => setDescribed(true)}
         >
           <TextInitial size={16} aria-hidden />
@@ -185,8 +186,16 @@ function detailsOf({ arguments: given }: PlannedWrite): string {
 
 function countOf(writes: readonly PlannedWrite[]): string {
   const made = (kind: string) => writes.filter(({ tool }) => tool === `taiga_create_${kind}`).length;
-  const [stories, tasks] = [made("user_story"), made("task")];
-  return words.counts(stories, tasks, writes.length - stories - tasks);
+  const stories = made("user_story");
+  const tasks = made("task");
+  const others = writes.length - stories - tasks;
+  return [
+    stories > 0 ? plural(stories, { one: "# story", other: "# stories" }) : "",
+    tasks > 0 ? plural(tasks, { one: "# task", other: "# tasks" }) : "",
+    others > 0 ? plural(others, { one: "# other change", other: "# other changes" }) : "",
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 /** Kept in this tab over a reload. */

@@ -1,5 +1,6 @@
 import { FileText } from "lucide-react";
 import { useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import { newId } from "../../src/protocol/base/ids.ts";
 import { navigateUnlessLeft } from "../page/path.ts";
 import { Problem } from "../parts/problem.tsx";
@@ -7,7 +8,6 @@ import { useAct } from "../parts/action-button.tsx";
 import { Choices } from "./choices.tsx";
 import { emptyDraft, keepDraft, maxCharacters, promptOf, useDraft } from "./draft.ts";
 import { taiga, withLogin } from "./login.ts";
-import { taigaWords as words } from "./taiga-words.ts";
 
 const maxBytes = 200_000;
 
@@ -24,7 +24,11 @@ export function ProposalForm() {
     if (attempt.current.of !== of) attempt.current = { key: newId(), of };
     const { project, sprint } = draft;
     const leadOn = navigateUnlessLeft();
-    const proposal = { project, sprint, prompt: promptOf(draft, words.ask(sprint)) };
+    const proposal = {
+      project,
+      sprint,
+      prompt: promptOf(draft, t`Create user stories and tasks and add them to ${sprint}.`),
+    };
     const run = await withLogin((login) => taiga.propose(login, proposal, attempt.current.key));
     // Where to stays for the next minutes.
     keepDraft({ ...emptyDraft, project, sprint });
@@ -35,7 +39,8 @@ export function ProposalForm() {
     setRefused(undefined);
     if (!file) return;
     const isText = file.type.startsWith("text/") || /\.(txt|md|markdown)$/i.test(file.name);
-    if (!isText || file.size > maxBytes) return setRefused(words.fileRefused(file.name));
+    if (!isText || file.size > maxBytes)
+      return setRefused(t`${{ name: file.name }} is not a text file of at most 200 kB.`);
     const text = await file.text();
     const minutes = [draft.minutes.trimEnd(), text].filter(Boolean).join("\n\n");
     change({ minutes: minutes.slice(0, maxCharacters) });
@@ -44,7 +49,7 @@ export function ProposalForm() {
   const isReady = draft.project !== "" && draft.sprint !== "" && draft.minutes.trim() !== "";
   return (
     <form
-      aria-label={words.propose}
+      aria-label={t`Propose`}
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault();
@@ -69,10 +74,10 @@ export function ProposalForm() {
         }}
       >
         <label className="taiga-field">
-          {words.minutes}
+          {t`Minutes`}
           <textarea
             className="field field-sizing taiga-minutes text-ink"
-            placeholder={words.minutesHint}
+            placeholder={t`Paste the minutes here, or drop a text file`}
             required
             maxLength={maxCharacters}
             value={draft.minutes}
@@ -91,18 +96,18 @@ export function ProposalForm() {
             }}
           />
           <button type="button" className="button" onClick={() => chooser.current?.click()}>
-            <FileText size={16} aria-hidden /> {words.file}
+            <FileText size={16} aria-hidden /> {t`Choose a file`}
           </button>
-          <span className="text-xs text-muted">{words.kept}</span>
+          <span className="text-xs text-muted">{t`Your draft is saved in this browser.`}</span>
         </div>
         <Problem text={refused} />
       </div>
       <label className="taiga-field">
-        {words.instructions}
+        {t`Additional instructions (optional)`}
         <textarea
           className="field field-sizing text-ink"
           rows={2}
-          placeholder={words.instructionsHint}
+          placeholder={t`For example: one story per customer; tasks in German`}
           maxLength={5000}
           value={draft.instructions}
           onChange={(event) => change({ instructions: event.target.value })}
@@ -110,7 +115,7 @@ export function ProposalForm() {
       </label>
       <Problem text={problem} />
       <button type="submit" className="button-main taiga-main" disabled={!isReady || isBusy}>
-        {words.propose}
+        {t`Propose`}
       </button>
     </form>
   );

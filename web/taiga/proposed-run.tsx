@@ -1,4 +1,6 @@
 import { ArrowLeft, Square } from "lucide-react";
+import { t } from "@lingui/core/macro";
+import { whyFailed } from "../conversation/why-failed.ts";
 import type { ItemOf } from "../../src/protocol/threads/items.ts";
 import { Question } from "../turn/question.tsx";
 import { goTo } from "../page/path.ts";
@@ -9,10 +11,16 @@ import { client } from "../page/server.ts";
 import { type MinutesDraft, keepDraft } from "./draft.ts";
 import { PlanEditor } from "./plan-editor.tsx";
 import { isAboutPlan, type RunState } from "./run-fold.ts";
-import { words as pageWords } from "../words/words.ts";
-import { taigaWords as words } from "./taiga-words.ts";
 import { useRun } from "./use-run.ts";
 import { Seconds, WriteList } from "./write-list.tsx";
+import { statusNames } from "./taiga-names.ts";
+
+const readNames: Readonly<Record<string, string>> = {
+  taiga_get_project: t`Read the project`,
+  taiga_list_milestones: t`Read the sprints`,
+  taiga_get_milestone_by_name: t`Found the sprint`,
+  taiga_list_user_stories: t`Read the existing stories`,
+};
 
 /** One proposal: how it is planned, the plan to be approved, how it is written, what was made. */
 export function ProposedRun({ id }: { readonly id: string }) {
@@ -23,10 +31,10 @@ export function ProposedRun({ id }: { readonly id: string }) {
     <>
       <header className="grid gap-1">
         <PageLink to="/taiga" look="taiga-back">
-          <ArrowLeft size={16} aria-hidden /> {words.backToStart}
+          <ArrowLeft size={16} aria-hidden /> {t`New proposal`}
         </PageLink>
         <h1 className="text-lg font-semibold">
-          {about ? [about.projectName, about.sprint].filter(Boolean).join(": ") : words.title}
+          {about ? [about.projectName, about.sprint].filter(Boolean).join(": ") : t`Taiga`}
         </h1>
       </header>
       <p role="status" className="sr-only">
@@ -67,18 +75,18 @@ function Planning({ run, id }: { readonly run: RunState; readonly id: string }) 
   return (
     <section className="taiga-card" aria-busy>
       <p>
-        {words.working} <Seconds since={run.startedAt} />
+        {t`Reading the minutes and planning`} <Seconds since={run.startedAt} />
       </p>
       <ul className="grid gap-1 text-sm text-muted">
         {timesOf(run.reads).map(({ tool, isDone, times }) => (
           <li key={tool}>
-            <span aria-hidden>{isDone ? "✓" : "…"}</span> {Object.hasOwn(words.reads, tool) ? words.reads[tool] : tool}
+            <span aria-hidden>{isDone ? "✓" : "…"}</span> {Object.hasOwn(readNames, tool) ? readNames[tool] : tool}
             {times > 1 && <span> ({times}×)</span>}
           </li>
         ))}
         {run.planned.length > 0 && (
           <li>
-            <span aria-hidden>+</span> {words.plannedSoFar(run.planned.length)}
+            <span aria-hidden>+</span> {t`${{ count: run.planned.length }} planned so far`}
           </li>
         )}
       </ul>
@@ -102,7 +110,7 @@ function Stop({ id }: { readonly id: string }) {
   return (
     <div>
       <button type="button" className="button" disabled={isBusy} onClick={() => act()}>
-        <Square size={16} aria-hidden /> {words.stop}
+        <Square size={16} aria-hidden /> {t`Stop`}
       </button>
       <Problem text={problem} />
     </div>
@@ -119,22 +127,22 @@ function End({ run, about }: { readonly run: RunState; readonly about: MinutesDr
     if (!about) return;
     const { project, sprint, minutes, instructions } = about;
     const list = made.map(({ ref, subject }) => `#${ref} ${subject}`).join("\n");
-    const more = made.length > 0 ? words.madeAlready(list) : "";
+    const more = made.length > 0 ? t`These already exist; don't create them again:\n${list}` : "";
     keepDraft({ project, sprint, minutes, instructions: [instructions, more].filter(Boolean).join("\n") });
     goTo("/taiga");
   };
   return (
-    <section className="grid gap-2" aria-label={words.result}>
+    <section className="grid gap-2" aria-label={t`Result`}>
       {end?.status === "failed" && (
-        <Problem text={words.failed(pageWords.whyFailed(end.error?.message ?? "", end.error?.code))} />
+        <Problem text={t`Stopped: ${{ why: whyFailed(end.error?.message ?? "", end.error?.code) }}`} />
       )}
-      {end?.status === "cancelled" && <p>{words.cancelled}</p>}
-      {made.length === 0 && <p>{words.nothingMade}</p>}
+      {end?.status === "cancelled" && <p>{t`Stopped.`}</p>}
+      {made.length === 0 && <p>{t`Nothing was created.`}</p>}
       {/* What it says of planned writes is in English, and stands in the lines above. */}
       {run.planned.length === 0 && text !== "" && <p className="whitespace-pre-wrap">{text}</p>}
       {run.warnings.length > 0 && (
         <div className="text-sm">
-          <h2 className="font-semibold">{words.warnings}</h2>
+          <h2 className="font-semibold">{t`Warnings`}</h2>
           <ul>
             {run.warnings.map((warning) => (
               <li key={warning} className="text-warn">
@@ -147,7 +155,7 @@ function End({ run, about }: { readonly run: RunState; readonly about: MinutesDr
       {!isWhole && about && (
         <div>
           <button type="button" className="button-main" onClick={again}>
-            {isPart && made.length > 0 ? words.rest : words.again}
+            {isPart && made.length > 0 ? t`Propose the rest` : t`Propose again`}
           </button>
         </div>
       )}
@@ -157,8 +165,8 @@ function End({ run, about }: { readonly run: RunState; readonly about: MinutesDr
 
 /** For who listens instead of looking. */
 function statusOf({ end, chosen, lines }: RunState, question: object | undefined): string {
-  if (end) return words.status[end.status];
-  if (question) return words.status.waiting;
-  if (!chosen) return words.working;
-  return words.writing(chosen.filter(({ id }) => lines[id]?.state === "done").length, chosen.length);
+  if (end) return statusNames[end.status];
+  if (question) return t`needs your input`;
+  if (!chosen) return t`Reading the minutes and planning`;
+  return t`Writing to Taiga: ${{ done: chosen.filter(({ id }) => lines[id]?.state === "done").length }} of ${{ all: chosen.length }}`;
 }

@@ -1,10 +1,8 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/action-button.tsx";
 import { setLogin, taiga, useLogin } from "./login.ts";
-import { taigaWords } from "./taiga-words.ts";
-
-const words = taigaWords.signIn;
 
 /** Name and password, or a token that somebody has; asked through the server, since the page may ask nobody else. */
 export function SignIn() {
@@ -22,18 +20,20 @@ export function SignIn() {
   });
   return (
     <form
-      aria-label={words.title}
+      aria-label={t`Sign in to Taiga`}
       className="taiga-card"
       onSubmit={(event) => {
         event.preventDefault();
         if (!isBusy) act();
       }}
     >
-      <h2 className="font-semibold">{words.title}</h2>
-      {isOver && <p className="text-sm text-warn">{words.over}</p>}
+      <h2 className="font-semibold">{t`Sign in to Taiga`}</h2>
+      {isOver && (
+        <p className="text-sm text-warn">{t`Taiga no longer accepts this login. Sign in again; your text is still here.`}</p>
+      )}
       {byToken ? (
         <label className="taiga-field">
-          {words.token}
+          {t`Token`}
           <input
             className="field"
             type="password"
@@ -43,12 +43,12 @@ export function SignIn() {
             value={token}
             onChange={(event) => setToken(event.target.value)}
           />
-          <span className="text-xs">{words.tokenAbout}</span>
+          <span className="text-xs">{t`An application token (Application …) or a login token.`}</span>
         </label>
       ) : (
         <>
           <label className="taiga-field">
-            {words.username}
+            {t`Name or e-mail`}
             <input
               className="field"
               autoComplete="username"
@@ -60,7 +60,7 @@ export function SignIn() {
             />
           </label>
           <label className="taiga-field">
-            {words.password}
+            {t`Password`}
             <input
               className="field"
               type="password"
@@ -73,14 +73,14 @@ export function SignIn() {
           </label>
         </>
       )}
-      <p className="text-xs text-muted">{words.about}</p>
+      <p className="text-xs text-muted">{t`Your name and password go to Taiga and are not stored. You stay signed in until you close this tab.`}</p>
       <Problem text={problem} />
       <div className="flex flex-wrap gap-2">
         <button type="submit" className="button-main" disabled={isBusy}>
-          {words.submit}
+          {t`Sign in`}
         </button>
         <button type="button" className="button" onClick={() => setByToken(!byToken)}>
-          {byToken ? words.withPassword : words.withToken}
+          {byToken ? t`Use name and password instead` : t`Use a token instead`}
         </button>
       </div>
     </form>

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import { useQuery } from "../page/path.ts";
 import { State } from "../parts/state.tsx";
 import { Waiting } from "../parts/waiting.tsx";
@@ -10,7 +11,7 @@ import { ProposalForm } from "./proposal-form.tsx";
 import { ProposedRun } from "./proposed-run.tsx";
 import { SignIn } from "./sign-in.tsx";
 import "./taiga.css";
-import { taigaWords as words } from "./taiga-words.ts";
+import { statusNames } from "./taiga-names.ts";
 
 /** Minutes become stories and tasks of a sprint; `?run=` is one such proposal. */
 export function TaigaView() {
@@ -36,9 +37,9 @@ export function TaigaView() {
 function NotConfigured() {
   return (
     <>
-      <h1 className="text-lg font-semibold">{words.title}</h1>
-      <p>{words.notConfigured}</p>
-      <p className="text-sm text-muted">{words.configure}</p>
+      <h1 className="text-lg font-semibold">{t`Taiga`}</h1>
+      <p>{t`No Taiga server is connected.`}</p>
+      <p className="text-sm text-muted">{t`To connect one, add it to colloquy.yaml and restart the server:`}</p>
       <pre className="taiga-code" tabIndex={0}>
         taiga:{"\n"}
         {"  "}url: https://taiga.example.com
@@ -53,8 +54,8 @@ function Start({ needsToken }: { readonly needsToken: boolean }) {
   return (
     <>
       <header>
-        <h1 className="text-lg font-semibold">{words.title}</h1>
-        <p className="text-sm text-muted">{words.intro}</p>
+        <h1 className="text-lg font-semibold">{t`Taiga`}</h1>
+        <p className="text-sm text-muted">{t`Turn minutes into user stories and tasks of a sprint. You review everything before it is created.`}</p>
       </header>
       {(needsToken || wantsOwn) && login === undefined ? (
         <SignIn />
@@ -74,12 +75,12 @@ function Account({ onOwn }: { readonly onOwn: () => void }) {
   return (
     <p className="flex flex-wrap items-center gap-x-3 text-sm text-muted">
       {login === undefined
-        ? words.signedInAsOperator
+        ? t`You are using this server's own Taiga login.`
         : login.name === undefined
-          ? words.signedInByToken
-          : words.signedIn(login.name)}
+          ? t`Signed in to Taiga with a token`
+          : t`Signed in to Taiga as ${{ name: login.name }}`}
       <button type="button" className="button" onClick={() => (login ? setLogin(undefined) : onOwn())}>
-        {login ? words.signOut : words.signInAsSelf}
+        {login ? t`Sign out` : t`Sign in as yourself`}
       </button>
     </p>
   );
@@ -100,7 +101,7 @@ function Recent() {
   return (
     <section aria-labelledby="recent" className="grid gap-1">
       <h2 id="recent" className="text-sm font-semibold">
-        {words.recent}
+        {t`Recent proposals`}
       </h2>
       <ul>
         {runs.data.data.map(({ id, title, status, createdAt }) => (
@@ -110,7 +111,7 @@ function Recent() {
             </PageLink>
             <span className="text-sm text-muted">{time(createdAt)}</span>
             <span className="text-sm">
-              <State grade={grades[status]}>{words.status[status]}</State>
+              <State grade={grades[status]}>{statusNames[status]}</State>
             </span>
           </li>
         ))}

@@ -1,10 +1,20 @@
 import { ExternalLink } from "lucide-react";
+import { t } from "@lingui/core/macro";
 import type { PlannedWrite } from "../../src/protocol/agents/tools.ts";
 import { State } from "../parts/state.tsx";
 import { outlineOf, argumentText, verbOf } from "./plan.ts";
 import type { RunState, WriteLine } from "./run-fold.ts";
-import { taigaWords as words } from "./taiga-words.ts";
 import { useEffect, useState } from "react";
+import { verbNames, kindNames } from "./taiga-names.ts";
+
+const stateNames = {
+  open: t`pending`,
+  running: t`in progress`,
+  done: t`created`,
+  failed: t`failed`,
+  unknown: t`outcome unknown`,
+  skipped: t`skipped`,
+};
 
 const grades = { open: "quiet", running: "quiet", done: "ok", failed: "bad", unknown: "warn" } as const;
 
@@ -19,10 +29,10 @@ export function WriteList({ run, writes }: { readonly run: RunState; readonly wr
     <section className="grid gap-2" aria-labelledby="written">
       <h2 id="written" className="font-semibold">
         {!run.end
-          ? words.writing(done, writes.length)
+          ? t`Writing to Taiga: ${done} of ${{ all: writes.length }}`
           : done === writes.length
-            ? words.writtenAll(done)
-            : words.written(done, writes.length)}
+            ? t`Created in Taiga: ${{ all: done }}`
+            : t`Created in Taiga: ${done} of ${{ all: writes.length }}`}
       </h2>
       <div className="meter" aria-hidden>
         <span style={{ width: `${(100 * done) / writes.length}%` }} />
@@ -58,7 +68,7 @@ type WriteLineProps = {
 function Line({ write, line, isOver }: WriteLineProps) {
   const state = line?.state ?? "open";
   const { verb, kind } = verbOf(write);
-  const subject = argumentText(write, "subject") || `${words.verbs[verb]}: ${words.kinds[kind]}`;
+  const subject = argumentText(write, "subject") || `${verbNames[verb]}: ${kindNames[kind]}`;
   return (
     <div className="taiga-line">
       <span className="min-w-0 grow">
@@ -68,7 +78,7 @@ function Line({ write, line, isOver }: WriteLineProps) {
             target="_blank"
             rel="noreferrer"
             className="text-accent underline"
-            aria-label={words.openInTaiga(`#${line.made.ref} ${line.made.subject}`)}
+            aria-label={t`${{ subject: `#${line.made.ref} ${line.made.subject}` }} (opens Taiga)`}
           >
             #{line.made.ref} {line.made.subject} <ExternalLink size={14} aria-hidden className="inline" />
           </a>
@@ -79,7 +89,7 @@ function Line({ write, line, isOver }: WriteLineProps) {
       </span>
       <span className="text-sm">
         <State grade={grades[state]}>
-          {state === "open" && isOver ? words.states.skipped : words.states[state]}
+          {state === "open" && isOver ? t`skipped` : stateNames[state]}
           {state === "running" && <Seconds since={line?.startedAt} />}
         </State>
       </span>
@@ -95,5 +105,5 @@ export function Seconds({ since }: { readonly since: string | undefined }) {
     return () => clearInterval(timer);
   }, []);
   const seconds = since === undefined ? 0 : Math.floor((now - Date.parse(since)) / 1000);
-  return seconds < 2 ? null : <span className="text-muted"> {words.takesLong(seconds)}</span>;
+  return seconds < 2 ? null : <span className="text-muted"> {t`${seconds} s`}</span>;
 }

@@ -1,11 +1,10 @@
 import { Pencil, Trash2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { TaskView } from "../../src/protocol/threads/tasks.ts";
 import type { TaskInput } from "../../src/client/tasks.ts";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/action-button.tsx";
-import { words as common } from "../words/words.ts";
-import { tasksWords as words } from "./tasks-words.ts";
 
 type TaskRowProps = {
   readonly task: TaskView;
@@ -38,7 +37,7 @@ export function TaskRow({ task, isDeleted, onChange, onRemove, onUndo }: TaskRow
         <input
           ref={box}
           type="checkbox"
-          aria-label={words.done(title)}
+          aria-label={t`Done: ${title}`}
           checked={asked === undefined ? isDone : asked === "completed"}
           onChange={() => {
             const wanted = isDone ? "pending" : "completed";
@@ -58,7 +57,7 @@ export function TaskRow({ task, isDeleted, onChange, onRemove, onUndo }: TaskRow
         {/* A program that keeps tasks for several people says whose each is. */}
         {list !== null && (
           <p dir="auto" className="task-list-name">
-            {words.listOf(list)}
+            {t`List of ${{ name: list }}`}
           </p>
         )}
         {description !== "" && (
@@ -68,13 +67,13 @@ export function TaskRow({ task, isDeleted, onChange, onRemove, onUndo }: TaskRow
         )}
         <Problem text={problem} />
       </div>
-      <button type="button" className="icon-button" aria-label={words.edit(title)} onClick={() => setEdited(true)}>
+      <button type="button" className="icon-button" aria-label={t`Edit: ${title}`} onClick={() => setEdited(true)}>
         <Pencil size={16} aria-hidden />
       </button>
       <button
         type="button"
         className="icon-button"
-        aria-label={words.remove(title)}
+        aria-label={t`Delete: ${title}`}
         disabled={isBusy}
         onClick={() => act(onRemove)}
       >
@@ -90,11 +89,11 @@ function DeletedTask({ task, onUndo }: Pick<TaskRowProps, "task" | "onUndo">) {
   return (
     <li className="task-row task-deleted">
       <span role="status" className="min-w-0 grow truncate pl-2">
-        {words.deleted(task.title)}
+        {t`Deleted: ${{ title: task.title }}`}
       </span>
       <Problem text={problem} />
       <button type="button" className="button" autoFocus disabled={isBusy} onClick={() => act()}>
-        {words.undo}
+        {t`Undo`}
       </button>
     </li>
   );
@@ -115,7 +114,7 @@ function EditedTask({ task, onChange, onEnd }: EditedProps) {
   return (
     <li className="task-row">
       <form
-        aria-label={words.edit(task.title)}
+        aria-label={t`Edit: ${{ title: task.title }}`}
         className="grid min-w-0 grow gap-2 py-1"
         onKeyDown={(event) => {
           if (event.key === "Escape") onEnd();
@@ -129,7 +128,7 @@ function EditedTask({ task, onChange, onEnd }: EditedProps) {
         <input
           dir="auto"
           className="field"
-          aria-label={words.name}
+          aria-label={t`Task`}
           maxLength={500}
           autoFocus
           value={title}
@@ -138,8 +137,8 @@ function EditedTask({ task, onChange, onEnd }: EditedProps) {
         <textarea
           dir="auto"
           className="field field-sizing"
-          aria-label={words.description}
-          placeholder={words.description}
+          aria-label={t`Description`}
+          placeholder={t`Description`}
           maxLength={10_000}
           rows={2}
           value={description}
@@ -148,10 +147,10 @@ function EditedTask({ task, onChange, onEnd }: EditedProps) {
         <Problem text={problem} />
         <span className="flex gap-2">
           <button type="submit" className="button-main" disabled={isBusy || title.trim() === ""}>
-            {words.save}
+            {t`Save`}
           </button>
           <button type="button" className="button" onClick={onEnd}>
-            {common.cancel}
+            {t`Cancel`}
           </button>
         </span>
       </form>

@@ -1,5 +1,6 @@
 import { MessageSquare, Plus } from "lucide-react";
 import { useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { TaskStatus, TaskView } from "../../src/protocol/threads/tasks.ts";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/action-button.tsx";
@@ -8,8 +9,15 @@ import { PageLink } from "../parts/page-link.tsx";
 import { useQuery } from "../page/path.ts";
 import { TaskRow } from "./task-row.tsx";
 import "./tasks.css";
-import { tasksWords as words } from "./tasks-words.ts";
 import { type TaskListState, useTasks } from "./use-tasks.ts";
+
+const filterNames = { all: t`All`, pending: t`Open`, completed: t`Done` };
+
+const emptyTexts = {
+  all: t`No tasks yet. Add one above, or ask the assistant to.`,
+  pending: t`No open tasks`,
+  completed: t`No completed tasks yet`,
+};
 
 const filters = ["all", "pending", "completed"] as const;
 
@@ -31,13 +39,13 @@ function TaskList({ status }: { readonly status: "all" | TaskStatus }) {
     <div className="tasks-view">
       <div className="tasks-column">
         <header className="flex flex-wrap items-center gap-x-4 gap-y-1">
-          <h1 className="grow text-lg font-semibold">{words.title}</h1>
+          <h1 className="grow text-lg font-semibold">{t`Tasks`}</h1>
           <PageLink to="/?agent=todo" look="button">
-            <MessageSquare size={16} aria-hidden /> {words.ask}
+            <MessageSquare size={16} aria-hidden /> {t`Ask the assistant`}
           </PageLink>
         </header>
         <AddTask tasks={tasks} />
-        <nav aria-label={words.filter} className="task-filters">
+        <nav aria-label={t`Filter tasks`} className="task-filters">
           {filters.map((each) => (
             <PageLink
               key={each}
@@ -45,13 +53,13 @@ function TaskList({ status }: { readonly status: "all" | TaskStatus }) {
               look="task-filter"
               isCurrent={each === status}
             >
-              {words.filters[each]} {count && <span className="tabular-nums">{count[each]}</span>}
+              {filterNames[each]} {count && <span className="tabular-nums">{count[each]}</span>}
             </PageLink>
           ))}
         </nav>
         {page ? <Problem text={problem} /> : <Waiting of={{ data: page, problem, reload: () => void reload() }} />}
-        {page?.data.length === 0 && deleted === undefined && <p className="py-6 text-muted">{words.empty[status]}</p>}
-        <ul ref={rows} aria-label={words.list} onKeyDown={(event) => moveBetween(rows.current, event)}>
+        {page?.data.length === 0 && deleted === undefined && <p className="py-6 text-muted">{emptyTexts[status]}</p>}
+        <ul ref={rows} aria-label={t`Your tasks`} onKeyDown={(event) => moveBetween(rows.current, event)}>
           {withDeleted(page?.data ?? [], deleted).map((task) => (
             <TaskRow
               key={task.id}
@@ -77,10 +85,12 @@ function TaskList({ status }: { readonly status: "all" | TaskStatus }) {
         </ul>
         {tasks.hasMore && (
           <button type="button" className="button self-start" onClick={() => void tasks.showMore()}>
-            {words.more}
+            {t`Show more`}
           </button>
         )}
-        {(page?.data.length ?? 0) > 0 && <p className="keys-hint">{words.keys}</p>}
+        {(page?.data.length ?? 0) > 0 && (
+          <p className="keys-hint">{t`Arrow keys move, Space marks as done, F2 edits, Del deletes.`}</p>
+        )}
       </div>
     </div>
   );
@@ -107,15 +117,15 @@ function AddTask({ tasks }: { readonly tasks: TaskListState }) {
         <input
           dir="auto"
           className="field min-w-0 grow"
-          aria-label={words.add}
-          placeholder={words.addHint}
+          aria-label={t`Add a task`}
+          placeholder={t`What needs to be done? Press Enter to add it.`}
           maxLength={500}
           autoComplete="off"
           value={title}
           onChange={(event) => setTitle(event.target.value)}
         />
         <button type="submit" className="button-main" disabled={title.trim() === ""}>
-          <Plus size={16} aria-hidden /> {words.addButton}
+          <Plus size={16} aria-hidden /> {t`Add`}
         </button>
       </div>
       <Problem text={problem} />

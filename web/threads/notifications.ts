@@ -1,10 +1,10 @@
 import { useEffect } from "react";
+import { t } from "@lingui/core/macro";
 import { createStoredChoice } from "../browser/stored-choice.ts";
 import { goTo } from "../page/path.ts";
 import { client } from "../page/server.ts";
 import { onWaiting, useAttentionOfAll } from "./waiting-threads.ts";
 import { showWaiting } from "../page/title.ts";
-import { words } from "../words/words.ts";
 
 /** `yes`: where the browser allows it too. */
 const wish = createStoredChoice("notify");
@@ -24,7 +24,7 @@ async function notify(run: string, thread: string): Promise<void> {
   const { questions } = await client.run(run).catch(() => ({ questions: [] }));
   const said = { body: questions[0]?.text ?? "", tag: `colloquy-${run}` };
   try {
-    const told = new Notification(words.waiting, said);
+    const told = new Notification(t`needs your input`, said);
     told.onclick = () => {
       focus();
       void pathOf(thread).then(goTo);
@@ -33,7 +33,7 @@ async function notify(run: string, thread: string): Promise<void> {
   } catch {
     // Browsers of phones let only a service worker tell; ours leads there.
     const worker = await navigator.serviceWorker?.ready;
-    await worker?.showNotification(words.waiting, { ...said, data: (await pathOf(thread)).slice(1) });
+    await worker?.showNotification(t`needs your input`, { ...said, data: (await pathOf(thread)).slice(1) });
   }
 }
 

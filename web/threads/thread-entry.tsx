@@ -1,5 +1,6 @@
 import { Archive, ArchiveRestore, Ellipsis, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { ListedThread } from "../../src/protocol/threads/threads.ts";
 import { useIsTouched } from "../browser/screen-width.ts";
 import { Menu } from "../parts/menus/menu.tsx";
@@ -7,12 +8,12 @@ import { Problem } from "../parts/problem.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { confirmAction } from "../parts/confirm.tsx";
 import { reasonOf } from "../page/server.ts";
-import { words } from "../words/words.ts";
 import { HighlightedText } from "./highlighted-text.tsx";
 import { archiveWithUndo } from "./archive.ts";
 import { archiveThread, removeThread, renameThread } from "./threads-store.ts";
-import { threadWords } from "./thread-words.ts";
 import { TitleField } from "./title-field.tsx";
+
+const markNames = { waiting: t`needs your input`, working: t`working`, new: t`new` };
 
 export type ThreadMark = "waiting" | "working" | "new" | undefined;
 
@@ -32,7 +33,7 @@ type ThreadEntryProps = {
 export function ThreadEntry({ thread, isCurrent, mark, search, isNamed, onName, onRemove }: ThreadEntryProps) {
   const { id, archivedAt, found } = thread;
   const [problem, setProblem] = useState<string>();
-  const title = thread.title === "" ? words.noTitle : thread.title;
+  const title = thread.title === "" ? t`(no title)` : thread.title;
   const tell = (work: Promise<void>) => {
     setProblem(undefined);
     work.catch((error: unknown) => setProblem(reasonOf(error)));
@@ -40,13 +41,13 @@ export function ThreadEntry({ thread, isCurrent, mark, search, isNamed, onName, 
   const isArchived = archivedAt !== null;
   const isTouched = useIsTouched();
   const deeds = [
-    { name: words.rename, icon: Pencil, onChoose: () => onName(true) },
+    { name: t`Rename`, icon: Pencil, onChoose: () => onName(true) },
     {
-      name: isArchived ? threadWords.bringBack : words.archive,
+      name: isArchived ? t`Unarchive` : t`Archive`,
       icon: isArchived ? ArchiveRestore : Archive,
       onChoose: () => tell(isArchived ? archiveThread(id, false) : archiveWithUndo(id)),
     },
-    { name: words.delete, icon: Trash2, isGrave: true, onChoose: () => tell(remove()) },
+    { name: t`Delete`, icon: Trash2, isGrave: true, onChoose: () => tell(remove()) },
   ];
   return (
     <li
@@ -85,7 +86,7 @@ export function ThreadEntry({ thread, isCurrent, mark, search, isNamed, onName, 
       {!isNamed && (
         <span className="thread-actions">
           {isTouched ? (
-            <Menu name={threadWords.about(title)} icon={Ellipsis} entries={deeds} />
+            <Menu name={t`More options: ${title}`} icon={Ellipsis} entries={deeds} />
           ) : (
             deeds.map(({ name, icon: Icon, onChoose }) => (
               <button
@@ -106,7 +107,16 @@ export function ThreadEntry({ thread, isCurrent, mark, search, isNamed, onName, 
   );
 
   async function remove(): Promise<void> {
-    if (!(await confirmAction({ ...words.deleteSure(title), action: words.delete }))) return;
+    if (
+      !(await confirmAction({
+        ...{
+          title: t`Delete this conversation?`,
+          text: t`“${title}” and everything in it will be permanently deleted. This can't be undone.`,
+        },
+        action: t`Delete`,
+      }))
+    )
+      return;
     await removeThread(id);
     onRemove();
   }
@@ -118,9 +128,9 @@ const shapes = { waiting: "▲", working: "●", new: "◆" } as const;
 /** A shape in its colour; what it means is told by its title, and to whoever hears the page. */
 function Mark({ of }: { readonly of: NonNullable<ThreadMark> }) {
   return (
-    <span className={`ms-auto flex-none text-xs ${looks[of]}`} title={threadWords.marks[of]}>
+    <span className={`ms-auto flex-none text-xs ${looks[of]}`} title={markNames[of]}>
       <span aria-hidden>{shapes[of]}</span>
-      <span className="sr-only">{threadWords.marks[of]}</span>
+      <span className="sr-only">{markNames[of]}</span>
     </span>
   );
 }

@@ -1,17 +1,18 @@
 import { SquarePen } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { ListedThread } from "../../src/protocol/threads/threads.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Act } from "../parts/action-button.tsx";
 import { goTo, pathNow } from "../page/path.ts";
-import { words } from "../words/words.ts";
 import { useAttentionOfAll } from "./waiting-threads.ts";
 import { sectionsOf } from "./sections.ts";
 import { isNew, leaveThread, markRead, useSeen } from "./read-marks.ts";
 import { ThreadEntry, type ThreadMark } from "./thread-entry.tsx";
 import { loadMore, searchThreads, showArchived, threadLeft, useThreads } from "./threads-store.ts";
-import { threadWords } from "./thread-words.ts";
 import "./threads.css";
+
+const dayNames = { today: t`Today`, yesterday: t`Yesterday`, week: t`Last 7 days`, older: t`Older` };
 
 type ThreadListProps = {
   readonly current: string | undefined;
@@ -83,21 +84,21 @@ export function ThreadList({ current, onChoose, onBegin }: ThreadListProps) {
 
   return (
     <nav
-      aria-label={words.conversations}
+      aria-label={t`Conversations`}
       className="flex min-h-0 flex-1 flex-col gap-2 px-2 pb-2"
       onClick={({ target }) => {
         if (target instanceof Element && target.closest(".thread-link")) onChoose();
       }}
     >
       <button type="button" className="view-link begin-link" onClick={onBegin}>
-        <SquarePen size={16} aria-hidden /> {words.newChat}
+        <SquarePen size={16} aria-hidden /> {t`New conversation`}
       </button>
       <input
         type="search"
         dir="auto"
         className="field"
-        aria-label={words.search}
-        placeholder={words.search}
+        aria-label={t`Search titles and text`}
+        placeholder={t`Search titles and text`}
         value={search}
         onChange={(event) => searchThreads(event.target.value)}
         onKeyDown={(event) => {
@@ -107,19 +108,23 @@ export function ThreadList({ current, onChoose, onBegin }: ThreadListProps) {
         }}
       />
       <div ref={list} className="min-h-0 flex-1 overflow-y-auto text-sm" onKeyDown={onKeyDown}>
-        {archived && <h2 className="thread-day">{threadWords.archived}</h2>}
+        {archived && <h2 className="thread-day">{t`Archived`}</h2>}
         {isLoaded && threads.length === 0 && (
           <p className="px-2 py-1 text-muted">
-            {search.trim() !== "" ? words.nothingFound : archived ? threadWords.noneArchived : threadWords.none}
+            {search.trim() !== ""
+              ? t`Nothing found.`
+              : archived
+                ? t`No archived conversations`
+                : t`No conversations yet`}
           </p>
         )}
         {search.trim() !== "" || archived ? (
           <ul>{threads.map(entry)}</ul>
         ) : (
           sectionsOf(threads).map(({ name, threads: some }) => (
-            <section key={name} aria-label={threadWords.days[name]}>
+            <section key={name} aria-label={dayNames[name]}>
               <h2 className="thread-day" aria-hidden>
-                {threadWords.days[name]}
+                {dayNames[name]}
               </h2>
               <ul>{some.map(entry)}</ul>
             </section>
@@ -127,13 +132,13 @@ export function ThreadList({ current, onChoose, onBegin }: ThreadListProps) {
         )}
         {hasMore && search.trim() === "" && (
           <div className="p-2">
-            <Act onAct={loadMore}>{threadWords.more}</Act>
+            <Act onAct={loadMore}>{t`Show more`}</Act>
           </div>
         )}
         <Problem text={error} />
       </div>
       <button type="button" className="thread-switch" aria-pressed={archived} onClick={() => showArchived(!archived)}>
-        {archived ? threadWords.showOthers : threadWords.showArchived}
+        {archived ? t`Back to conversations` : t`Archived`}
       </button>
     </nav>
   );

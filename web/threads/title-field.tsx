@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import { words } from "../words/words.ts";
+import { t } from "@lingui/core/macro";
 
 /** A title in the place where it stands: Enter or leaving takes it, Escape does not. */
 export function TitleField({
@@ -23,7 +23,7 @@ export function TitleField({
       ref={field}
       dir="auto"
       className="field w-full min-w-0"
-      aria-label={words.rename}
+      aria-label={t`Rename`}
       defaultValue={title}
       maxLength={500}
       autoFocus

@@ -1,7 +1,7 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { QuestionBody } from "../../src/protocol/threads/items.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
-import { words } from "../words/words.ts";
 import { prettyJson } from "./call-state.ts";
 
 type ApprovalProps = {
@@ -19,7 +19,7 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
   const isChanged = text !== given;
 
   function allow(more: Pick<DecisionInput, "always" | "here" | "read"> = {}): void {
-    if (isChanged && !isJson(text)) return setProblem(words.badJson);
+    if (isChanged && !isJson(text)) return setProblem(t`This is not valid JSON.`);
     setProblem(undefined);
     onDecide({
       decision: "allow",
@@ -32,7 +32,7 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
   return (
     <>
       <label className="mt-2 block text-sm text-muted">
-        {words.arguments}
+        {t`Arguments`}
         <textarea
           className="field w-full font-mono text-xs text-ink"
           rows={Math.min(12, text.split("\n").length)}
@@ -48,26 +48,26 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
       )}
       <div className="mt-2 flex flex-wrap gap-2">
         <button type="button" className="button-main" disabled={isBusy} onClick={() => allow()}>
-          {words.allow}
+          {t`Allow`}
         </button>
         {!isChanged && !body.eachTime && (
           <button type="button" className="button" disabled={isBusy} onClick={() => allow({ always: true })}>
-            {words.always}
+            {t`Always`}
           </button>
         )}
         {body.receivers && (
           <button type="button" className="button" disabled={isBusy} onClick={() => allow({ here: true })}>
-            {words.turn.alwaysHere(shownNames(body.receivers))}
+            {t`Always allow ${{ to: shownNames(body.receivers) }} here`}
           </button>
         )}
         {body.outside && (
           <button type="button" className="button" disabled={isBusy} onClick={() => allow({ read: true })}>
-            {words.turn.haveRead}
+            {t`I have read this`}
           </button>
         )}
         {why === undefined ? (
           <button type="button" className="button" disabled={isBusy} onClick={() => setWhy("")}>
-            {`${words.deny} …`}
+            {`${t`Deny`} …`}
           </button>
         ) : (
           <form
@@ -81,13 +81,13 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
               autoFocus
               dir="auto"
               className="field min-w-0 grow"
-              aria-label={words.whyNot}
-              placeholder={words.whyNot}
+              aria-label={t`Reason (optional)`}
+              placeholder={t`Reason (optional)`}
               value={why}
               onChange={(event) => setWhy(event.target.value)}
             />
             <button type="submit" className="button" disabled={isBusy}>
-              {words.deny}
+              {t`Deny`}
             </button>
           </form>
         )}
@@ -99,7 +99,10 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
 /** What is asked about a call, in the reader's language where text from outside may be what asks for it. */
 export function approvalText({ text, tool, outside, receivers }: QuestionBody): string {
   if (!outside || outside.length === 0 || tool === undefined) return text;
-  return words.turn.outside({ from: outside.join(", "), tool, to: receivers ? shownNames(receivers) : "" });
+  const from = outside.join(", ");
+  if (!receivers)
+    return t`This conversation has read external content (${from}), which may have prompted this action. Allow ${tool} to be called with these arguments?`;
+  return t`This conversation has read external content (${from}), which may have prompted this action. Allow ${tool} to send data to ${{ to: shownNames(receivers) }} with these arguments?`;
 }
 
 /** A server of tools by its name. */

@@ -1,6 +1,7 @@
 import { Fragment, memo, useContext, useMemo } from "react";
+import { t } from "@lingui/core/macro";
+import { whyFailed } from "../conversation/why-failed.ts";
 import type { ConversationBlock, BlockOf } from "../../src/client/conversation.ts";
-import { words } from "../words/words.ts";
 import { arrangeBlocks, type DisplayedCall, isDelegation, type TurnPiece } from "./arrange-blocks.ts";
 import "./blocks.css";
 import { SourceList, sourcesOf } from "../markdown/citation-chip.tsx";
@@ -39,7 +40,7 @@ export const Blocks = memo(function Blocks({ blocks }: BlocksProps) {
           <PieceView piece={piece} root={root} />
         </Fragment>
       ))}
-      {isWordless(blocks) && <p className="text-sm text-warn">{words.turn.wordless}</p>}
+      {isWordless(blocks) && <p className="text-sm text-warn">{t`The model returned an empty answer.`}</p>}
       {root !== undefined && <FileCards files={files} root={root} />}
       <TurnFigures blocks={blocks} />
     </>
@@ -81,12 +82,12 @@ const BlockView = memo(function BlockView({ block, files }: BlockProps) {
         </p>
       );
     case "resume":
-      return <p className="text-sm text-muted">{words.turn.resumed(block.by)}</p>;
+      return <p className="text-sm text-muted">{block.by === "" ? t`Resumed.` : t`Resumed by ${{ by: block.by }}.`}</p>;
     case "end":
-      if (block.status === "cancelled") return <p className="text-sm text-muted">{words.stopped}</p>;
+      if (block.status === "cancelled") return <p className="text-sm text-muted">{t`Stopped.`}</p>;
       return block.status === "failed" ? (
         <p role="alert" className="text-sm text-bad">
-          {words.failed(words.whyFailed(block.error ?? "", block.code))}
+          {t`Failed: ${{ why: whyFailed(block.error ?? "", block.code) }}`}
         </p>
       ) : null;
   }
@@ -107,7 +108,7 @@ function Said({ block, files }: { readonly block: BlockOf<"message">; readonly f
     <>
       {block.reasoning !== "" && (
         <details className="text-sm text-muted">
-          <summary className="leading-6">{words.thought}</summary>
+          <summary className="leading-6">{t`Thoughts`}</summary>
           <p dir="auto" className="whitespace-pre-wrap">
             {block.reasoning}
           </p>

@@ -1,8 +1,8 @@
+import { t } from "@lingui/core/macro";
 import { isJsonObject, parseExactly } from "../../src/protocol/base/exact-json.ts";
 import type { BlockOf } from "../../src/client/conversation.ts";
 import { failedExitCode } from "../parts/exit-code.ts";
 import { duration } from "../parts/format.ts";
-import { words } from "../words/words.ts";
 
 export type CallState = { readonly mark: string; readonly text: string; readonly tone: string };
 
@@ -10,18 +10,18 @@ export function stateOfCall(
   { result, run, startedAt, endedAt, kept }: BlockOf<"call">,
   question?: BlockOf<"question">,
 ): CallState {
-  if (!result) return { mark: "…", text: words.running, tone: "text-muted" };
-  if (question?.decision === "deny") return { mark: "–", text: words.denied, tone: "text-muted" };
+  if (!result) return { mark: "…", text: t`running`, tone: "text-muted" };
+  if (question?.decision === "deny") return { mark: "–", text: t`denied`, tone: "text-muted" };
   switch (result.outcome) {
     case "not-run":
-      return { mark: "–", text: words.notRun, tone: "text-muted" };
+      return { mark: "–", text: t`not run`, tone: "text-muted" };
     case "interrupted":
-      return { mark: "✗", text: words.interrupted, tone: "text-warn" };
+      return { mark: "✗", text: t`interrupted`, tone: "text-warn" };
     case "unknown":
-      return { mark: "?", text: words.unknown, tone: "text-warn" };
+      return { mark: "?", text: t`outcome unknown`, tone: "text-warn" };
     default: {
       const [mark, word, tone] = endOf(result);
-      if (kept !== undefined) return { mark, text: `${word}, ${words.kept}`, tone: "text-muted" };
+      if (kept !== undefined) return { mark, text: `${word}, ${t`kept`}`, tone: "text-muted" };
       // A copy of another conversation has the times of its copying.
       const took =
         endedAt === undefined || run === undefined ? "" : duration(Date.parse(endedAt) - Date.parse(startedAt));
@@ -31,9 +31,9 @@ export function stateOfCall(
 }
 
 function endOf({ isError, data }: NonNullable<BlockOf<"call">["result"]>): readonly [string, string, string] {
-  if (isError) return ["✗", words.failedCall, "text-bad"];
+  if (isError) return ["✗", t`failed`, "text-bad"];
   const code = failedExitCode(data);
-  return code === undefined ? ["✓", words.done, "text-ok"] : ["✗", words.exitCode(code), "text-warn"];
+  return code === undefined ? ["✓", t`done`, "text-ok"] : ["✗", t`exit code ${code}`, "text-warn"];
 }
 
 /** The arguments in short: the values alone where that is clear. */

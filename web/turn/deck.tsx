@@ -1,6 +1,6 @@
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { type KeyboardEvent, useState } from "react";
-import { words } from "../words/words.ts";
+import { t } from "@lingui/core/macro";
 import { addressOfFile, isPicture, type MadeFile } from "../markdown/made-files.ts";
 import { PictureButton } from "../markdown/picture.tsx";
 
@@ -15,9 +15,9 @@ export function DeckView({ deck: { name, pages }, root }: { readonly deck: Deck;
     if (key === "ArrowRight") go(1);
   };
   const title = name.slice(name.lastIndexOf("/") + 1);
-  const slide = words.turn.slide(at + 1, pages.length);
+  const slide = t`slide ${{ at: at + 1 }} of ${{ all: pages.length }}`;
   return (
-    <section aria-label={words.turn.slides(title)} className="deck" onKeyDown={onKeyDown}>
+    <section aria-label={t`Slides: ${{ name: title }}`} className="deck" onKeyDown={onKeyDown}>
       <PictureButton
         key={page.path}
         address={addressOfFile(root, page.path, page.version)}
@@ -28,7 +28,7 @@ export function DeckView({ deck: { name, pages }, root }: { readonly deck: Deck;
         <button
           type="button"
           className="icon-button"
-          aria-label={words.turn.earlierSlide}
+          aria-label={t`Previous slide`}
           aria-disabled={at === 0}
           onClick={() => go(-1)}
         >
@@ -40,7 +40,7 @@ export function DeckView({ deck: { name, pages }, root }: { readonly deck: Deck;
         <button
           type="button"
           className="icon-button"
-          aria-label={words.turn.laterSlide}
+          aria-label={t`Next slide`}
           aria-disabled={at >= pages.length - 1}
           onClick={() => go(1)}
         >

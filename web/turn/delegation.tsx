@@ -1,9 +1,9 @@
 import { type ComponentType, useContext } from "react";
+import { t } from "@lingui/core/macro";
 import type { ConversationBlock } from "../../src/client/conversation.ts";
 import { Problem } from "../parts/problem.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { cost, figure } from "../parts/format.ts";
-import { words } from "../words/words.ts";
 import type { CallWithQuestion } from "./arrange-blocks.ts";
 import { objectIn } from "./call-state.ts";
 import { speakerOf, useChildRun, useFindChild } from "./child-run.ts";
@@ -38,8 +38,8 @@ export function Delegation({ call, question, show }: CallWithQuestion & BlockRen
         isWanted={isAsked}
       >
         <div className="speaker-rule grid gap-2 text-sm">
-          <Part name={words.turn.task}>
-            <LongText text={task} isLive={false} name={words.turn.task} />
+          <Part name={t`Task`}>
+            <LongText text={task} isLive={false} name={t`Task`} />
           </Part>
           <ChildFinder call={call} known={known} show={show} />
           {call.result?.isError && <Problem text={call.result.content} />}
@@ -69,15 +69,15 @@ function ChildRun({ id, threadId, show: Show }: { readonly id: string; readonly 
   };
   return (
     <TurnPlaceContext value={place}>
-      <div className="grid gap-2" role="group" aria-label={words.turn.childRun}>
+      <div className="grid gap-2" role="group" aria-label={t`Transcript`}>
         <Show blocks={said} />
       </div>
       {!blocks.some(({ kind }) => kind === "end") && sum.input + sum.output > 0 && (
         <p className="turn-figures">
-          {words.tokens(figure(sum.input), figure(sum.output))}
-          {sum.cost > 0 && ` · ${words.turn.cost(cost(sum.cost))}`}
+          {t`${{ input: figure(sum.input) }} + ${{ output: figure(sum.output) }} tokens`}
+          {sum.cost > 0 && ` · ${t`Cost ${{ cost: cost(sum.cost) }}`}`}
           <PageLink to={`/runs/${id}`} look="underline">
-            {words.turn.run}
+            {t`Run`}
           </PageLink>
         </p>
       )}
@@ -85,7 +85,7 @@ function ChildRun({ id, threadId, show: Show }: { readonly id: string; readonly 
         <p className="flex items-center gap-2">
           <Problem text={problem} />
           <button type="button" className="button" onClick={reload}>
-            {words.tryAgain}
+            {t`Try again`}
           </button>
         </p>
       )}

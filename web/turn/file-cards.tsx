@@ -1,7 +1,7 @@
 import { Download, File, FileText, Presentation } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
+import { t } from "@lingui/core/macro";
 import { size } from "../parts/format.ts";
-import { words } from "../words/words.ts";
 import { DeckView, decksIn } from "./deck.tsx";
 
 import { addressOfFile, isPicture, type MadeFile, maxMadeFiles } from "../markdown/made-files.ts";
@@ -18,7 +18,7 @@ export function FileCards({ files, root }: { readonly files: readonly MadeFile[]
   const pictures = shown.filter(isPicture);
   const rest = shown.filter((file) => !isPicture(file));
   return (
-    <section aria-label={words.turn.files} className="grid gap-2">
+    <section aria-label={t`Files`} className="grid gap-2">
       {decks.slice(0, maxMadeFiles).map((deck) => (
         <DeckView key={deck.name} deck={deck} root={root} />
       ))}
@@ -42,7 +42,7 @@ export function FileCards({ files, root }: { readonly files: readonly MadeFile[]
         </ul>
       )}
       {others.length > shown.length && (
-        <p className="text-sm text-muted">{words.turn.moreFiles(others.length - shown.length)}</p>
+        <p className="text-sm text-muted">{t`and ${{ count: others.length - shown.length }} more in the list of all files`}</p>
       )}
     </section>
   );
@@ -60,13 +60,13 @@ function FileCard({ file, root }: FileCardProps) {
         <FileLine file={file} root={root} />
         {kind !== undefined && (
           <button type="button" className="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-            {isOpen ? words.turn.hide : words.turn.look}
+            {isOpen ? t`Hide` : t`Preview`}
             <span className="sr-only"> {nameOf(file.path)}</span>
           </button>
         )}
       </div>
       {isOpen && kind !== undefined && (
-        <Suspense fallback={<p className="text-sm text-muted">{words.loading}</p>}>
+        <Suspense fallback={<p className="text-sm text-muted">{t`Loading…`}</p>}>
           <FilePreview address={addressOfFile(root, file.path, file.version)} kind={kind} bytes={file.bytes} />
         </Suspense>
       )}
@@ -85,8 +85,8 @@ function FileLine({ file: { path, bytes }, root }: FileCardProps) {
         className="icon-button"
         href={addressOfFile(root, path)}
         download={nameOf(path)}
-        aria-label={words.turn.save(nameOf(path))}
-        title={words.turn.save(nameOf(path))}
+        aria-label={t`Download ${{ name: nameOf(path) }}`}
+        title={t`Download ${{ name: nameOf(path) }}`}
       >
         <Download size={16} aria-hidden />
       </a>

@@ -1,8 +1,8 @@
+import { t } from "@lingui/core/macro";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { size } from "../parts/format.ts";
 import { server } from "../page/server.ts";
-import { words } from "../words/words.ts";
 import { CodeText, Formatted } from "../markdown/formatted.tsx";
 
 import { beginningOf } from "../../src/client/files.ts";
@@ -21,9 +21,9 @@ export function FilePreview({ address, kind, bytes }: PreviewProps) {
   const loaded = useLoaded(address, (signal) => beginningOf(server, { path: `/${address}`, bytes: maxBytes, signal }));
   if (loaded.data === undefined) return <Waiting of={loaded} />;
   return (
-    <div className="mt-2 max-h-96 overflow-auto text-sm" tabIndex={0} role="region" aria-label={words.turn.preview}>
+    <div className="mt-2 max-h-96 overflow-auto text-sm" tabIndex={0} role="region" aria-label={t`Contents`}>
       <Content text={loaded.data} kind={kind} />
-      {bytes > maxBytes && <p className="text-muted">{words.turn.beginningOnly(size(maxBytes))}</p>}
+      {bytes > maxBytes && <p className="text-muted">{t`Showing only the first ${{ size: size(maxBytes) }}.`}</p>}
     </div>
   );
 }

@@ -1,16 +1,34 @@
 import { useEffect, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { BlockOf } from "../../src/client/conversation.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
 import type { Outage } from "../../src/protocol/threads/items.ts";
 import { useAnswerers } from "../conversation/models-store.ts";
 import { client } from "../page/server.ts";
-import { words } from "../words/words.ts";
+
+/** By the code of the fault. */
+const faultTexts: Readonly<Record<string, (who: string) => string>> = {
+  model_unreachable: (who) => t`${who} is not responding`,
+  model_timeout: (who) => t`${who} timed out`,
+  model_rate_limit: (who) => t`${who} is limiting requests`,
+  model_overloaded: (who) => t`${who} is overloaded`,
+  model_server: (who) => t`${who} reported an internal error`,
+  model_cut: (who) => t`${who} stopped in the middle of its answer`,
+  model_garbage: (who) => t`${who} sent an invalid response`,
+  model_auth: (who) => t`${who} rejected the API key`,
+  model_refused: (who) => t`${who} rejected the request`,
+  model_context: (who) => t`${who} can't fit the prompt in its context window`,
+};
 
 /** "Ollama at 127.0.0.1:11434 does not answer" */
 export function outageText({ model, name = model, provider, host, code }: Omit<Outage, "repeats">): string {
-  const { who, faults, faultElse } = words.turn.outage;
-  const fault = faults[code as keyof typeof faults] ?? faultElse;
-  return `${who({ model: name, ...(provider === undefined ? {} : { provider }), ...(host === undefined ? {} : { host }) })} ${fault}`;
+  const who = sourceText(name, provider, host);
+  return faultTexts[code]?.(who) ?? t`${who} is unavailable`;
+}
+
+function sourceText(model: string, provider: string | undefined, host: string | undefined): string {
+  if (host === undefined) return t`The model ${model}`;
+  return provider === undefined ? t`The model server at ${host}` : t`${provider} at ${host}`;
 }
 
 /** An attempt failed, and the next one comes in a moment. */
@@ -18,7 +36,7 @@ export function Retrying({ retry }: { readonly retry: NonNullable<BlockOf<"messa
   const seconds = Math.max(1, Math.round(retry.afterMs / 1000));
   return (
     <p role="status" className="text-sm text-warn">
-      {`${outageText(retry)}; ${words.turn.outage.tryingIn(seconds)}`}
+      {`${outageText(retry)}; ${t`retrying in ${seconds} s`}`}
     </p>
   );
 }
@@ -36,26 +54,25 @@ export function OutageChoices({ question, outage, isBusy, onDecide }: OutageProp
   const { models } = useAnswerers();
   const [isChoosing, setChoosing] = useState(false);
   const others = models.filter(({ id, state }) => id !== outage.model && state !== "unavailable");
-  const { now, another, which } = words.turn.outage;
   return (
     <>
       <p className="text-sm text-muted" role="status">
-        {outage.repeats ? nextTry(retryAt) : words.turn.outage.mend}
+        {outage.repeats ? nextTry(retryAt) : t`Retrying won't help. Fix the reported error or choose another model.`}
       </p>
       <div className="mt-2 flex flex-wrap gap-2">
         <button type="button" className="button-main" disabled={isBusy} onClick={() => onDecide({ decision: "retry" })}>
-          {now}
+          {t`Retry now`}
         </button>
         {isChoosing ? (
           <select
             className="field"
-            aria-label={which}
+            aria-label={t`Which model?`}
             disabled={isBusy}
             value=""
             onChange={(event) => onDecide({ decision: "model", text: event.target.value })}
           >
             <option value="" disabled>
-              {which}
+              {t`Which model?`}
             </option>
             {others.map(({ id }) => (
               <option key={id}>{id}</option>
@@ -68,11 +85,11 @@ export function OutageChoices({ question, outage, isBusy, onDecide }: OutageProp
             disabled={isBusy || others.length === 0}
             onClick={() => setChoosing(true)}
           >
-            {another}
+            {t`Another model`}
           </button>
         )}
         <button type="button" className="button" disabled={isBusy} onClick={() => onDecide({ decision: "stop" })}>
-          {words.turn.outage.end}
+          {t`End run`}
         </button>
       </div>
     </>
@@ -80,10 +97,9 @@ export function OutageChoices({ question, outage, isBusy, onDecide }: OutageProp
 }
 
 function nextTry(retryAt: number | undefined): string {
-  const { soon, next } = words.turn.outage;
   const seconds = retryAt === undefined ? 0 : Math.round((retryAt - Date.now()) / 1000);
-  if (seconds < 2) return soon;
-  return next(seconds < 100 ? `${seconds} s` : `${Math.round(seconds / 60)} min`);
+  if (seconds < 2) return t`Retrying now.`;
+  return t`Retries automatically in ${{ time: seconds < 100 ? `${seconds} s` : `${Math.round(seconds / 60)} min` }}.`;
 }
 
 const lookMs = 1000;

@@ -1,6 +1,8 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { PlanBody } from "../../src/protocol/threads/items.ts";
-import { words } from "../words/words.ts";
+
+const stateNames = { open: t`pending`, running: t`in progress`, done: t`done`, failed: t`failed`, skipped: t`skipped` };
 
 const marks = { open: "·", running: "▸", done: "✓", failed: "✗", skipped: "–" } as const;
 const colours = {
@@ -23,7 +25,7 @@ export function Plan({ steps }: { readonly steps: PlanBody["steps"] }) {
   const isAll = isOpen || steps.length <= fewSteps;
   const shown = isAll ? steps.map((_, index) => index) : current === -1 ? [] : [current];
   return (
-    <section className="plan" aria-label={words.turn.plan}>
+    <section className="plan" aria-label={t`Plan`}>
       <button
         type="button"
         className="plan-head"
@@ -32,7 +34,7 @@ export function Plan({ steps }: { readonly steps: PlanBody["steps"] }) {
         onClick={() => setOpen(!isOpen)}
       >
         {steps.length > fewSteps && <span aria-hidden>{isOpen ? "▾" : "▸"} </span>}
-        {words.turn.planState(done, steps.length)}
+        {t`Plan: ${done} of ${{ all: steps.length }} done`}
       </button>
       <ol>
         {shown.map((index) => {
@@ -45,7 +47,7 @@ export function Plan({ steps }: { readonly steps: PlanBody["steps"] }) {
               <span dir="auto" className={index === current ? "" : "text-muted"}>
                 {text}
               </span>
-              <span className="sr-only"> ({words.turn.planStates[state]})</span>
+              <span className="sr-only"> ({stateNames[state]})</span>
             </li>
           );
         })}

@@ -1,8 +1,8 @@
 import { useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { JsonSchema } from "../../src/protocol/agents/models.ts";
 import { type FormDraft, draftOf, fieldsOf, readForm } from "../parts/forms/schema-fields.ts";
 import { SchemaForm } from "../parts/forms/schema-form.tsx";
-import { words } from "../words/words.ts";
 
 type QuestionFormProps = {
   readonly schema: JsonSchema;
@@ -21,7 +21,7 @@ export function QuestionForm({ schema, isBusy, onAnswer, onDecline }: QuestionFo
   return (
     <form
       className="mt-2 grid gap-3"
-      aria-label={words.answer}
+      aria-label={t`Answer`}
       onSubmit={(event) => {
         event.preventDefault();
         setTried(true);
@@ -31,10 +31,10 @@ export function QuestionForm({ schema, isBusy, onAnswer, onDecline }: QuestionFo
       <SchemaForm fields={fields} draft={draft} onChange={setDraft} {...(isTried ? { problems } : {})} />
       <div className="flex flex-wrap gap-2">
         <button type="submit" className="button-main" disabled={isBusy}>
-          {words.answer}
+          {t`Answer`}
         </button>
         <button type="button" className="button" disabled={isBusy} onClick={onDecline}>
-          {words.decline}
+          {t`Decline`}
         </button>
       </div>
     </form>

@@ -1,12 +1,28 @@
 import { lazy, Suspense, useState } from "react";
+import { t } from "@lingui/core/macro";
 import type { BlockOf } from "../../src/client/conversation.ts";
 import type { Decision } from "../../src/protocol/threads/items.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
 import { Problem } from "../parts/problem.tsx";
 import { reasonOf } from "../page/server.ts";
-import { words } from "../words/words.ts";
 import { Approval, approvalText } from "./approval.tsx";
 import { OutageChoices, outageText } from "./outage.tsx";
+
+const outageDecisions = { retry: t`Retried.`, model: t`Switched to another model.`, stop: t`Run ended.` };
+
+const decisionNames = {
+  withdrawn: t`Asked again.`,
+  allow: t`Allowed.`,
+  deny: t`Denied.`,
+  continue: t`Continued.`,
+  stop: t`Run ended.`,
+  done: t`Marked as done.`,
+  failed: t`Marked as not done.`,
+  retry: t`Run again.`,
+  answer: t`Answered.`,
+  decline: t`Declined.`,
+  model: t`Switched to another model.`,
+};
 
 const QuestionForm = lazy(async () => ({ default: (await import("./question-form.tsx")).QuestionForm }));
 
@@ -26,10 +42,10 @@ export function Question({ question, onDecide }: QuestionProps) {
       <p className="text-sm text-muted">
         <bdi>{body.outage ? `${outageText(body.outage)}.` : approvalText(body)}</bdi>{" "}
         {body.reason === "provider"
-          ? words.turn.outage.decisions[decision as "retry"]
+          ? outageDecisions[decision as "retry"]
           : isChanged
-            ? words.turn.allowedChanged
-            : words.turn.decisions[decision]}
+            ? t`Allowed with edited arguments.`
+            : decisionNames[decision]}
       </p>
     );
 
@@ -46,14 +62,14 @@ export function Question({ question, onDecide }: QuestionProps) {
   return (
     <section
       className="rounded-card border border-accent p-3"
-      aria-label={body.outage ? words.turn.outage.waiting : words.waiting}
+      aria-label={body.outage ? t`waiting for the model` : t`needs your input`}
     >
       <p dir="auto" className="break-words whitespace-pre-wrap">
         {body.outage ? `${outageText(body.outage)}.` : approvalText(body)}
       </p>
       {body.outage && (
         <details className="text-sm text-muted">
-          <summary>{words.turn.outage.details}</summary>
+          <summary>{t`Error details`}</summary>
           <p dir="auto" className="break-words">
             {body.text}
           </p>
@@ -62,14 +78,14 @@ export function Question({ question, onDecide }: QuestionProps) {
       {body.outage && <OutageChoices question={question} outage={body.outage} {...choices} />}
       {body.reason === "approval" && <Approval body={body} {...choices} />}
       {body.reason === "limit" && (
-        <Choices main="continue" of={{ continue: words.continue, stop: words.end }} {...choices} />
+        <Choices main="continue" of={{ continue: t`Continue`, stop: t`End run` }} {...choices} />
       )}
       {body.reason === "unknown" && (
-        <Choices of={{ done: words.wasDone, failed: words.wasNotDone, retry: words.retry }} {...choices} />
+        <Choices of={{ done: t`Mark as done`, failed: t`Mark as not done`, retry: t`Run again` }} {...choices} />
       )}
       {body.reason === "question" &&
         (body.schema ? (
-          <Suspense fallback={<p className="text-muted">{words.loading}</p>}>
+          <Suspense fallback={<p className="text-muted">{t`Loading…`}</p>}>
             <QuestionForm
               schema={body.schema}
               isBusy={isBusy}
@@ -134,15 +150,15 @@ function FreeAnswer({ choices, isBusy, onDecide }: DecisionControls & { readonly
       <input
         dir="auto"
         className="field min-w-40 grow"
-        aria-label={words.answer}
+        aria-label={t`Answer`}
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
       <button type="submit" className="button-main" disabled={isBusy}>
-        {words.answer}
+        {t`Answer`}
       </button>
       <button type="button" className="button" disabled={isBusy} onClick={() => onDecide({ decision: "decline" })}>
-        {words.decline}
+        {t`Decline`}
       </button>
     </form>
   );

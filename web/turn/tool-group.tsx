@@ -1,6 +1,6 @@
 import { type ComponentType, useEffect, useState } from "react";
+import { plural, t } from "@lingui/core/macro";
 import { duration } from "../parts/format.ts";
-import { words } from "../words/words.ts";
 import { type DisplayedCall, type CallWithQuestion, timeOfCalls } from "./arrange-blocks.ts";
 import { shortArguments } from "./call-state.ts";
 import { RunLink } from "./tool-line.tsx";
@@ -24,23 +24,25 @@ export function ToolGroup({ calls, show: Show }: GroupProps) {
   return (
     <details className="tool-line" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <span className="whitespace-nowrap">{words.turn.calls(calls.length)}</span>
+        <span className="whitespace-nowrap">
+          {plural({ count: calls.length }, { one: "# call", other: "# calls" })}
+        </span>
         <span className="min-w-0 flex-1 truncate font-mono text-muted">
           {running ? `${running.name} ${shortArguments(running.arguments)}` : names}
         </span>
-        {failed > 0 && <span className="whitespace-nowrap text-bad">✗ {words.turn.failedCalls(failed)}</span>}
+        {failed > 0 && <span className="whitespace-nowrap text-bad">✗ {t`${{ count: failed }} failed`}</span>}
         <span className="whitespace-nowrap text-muted">
           {isAsking ? (
-            <span className="text-warn">▲ {words.waiting}</span>
+            <span className="text-warn">▲ {t`needs your input`}</span>
           ) : last?.isHeld ? (
-            <>… {words.turn.held}</>
+            <>… {t`needs your approval`}</>
           ) : running ? (
             <>
-              … {words.running}
+              … {t`running`}
               <ElapsedTime since={running.startedAt} />
             </>
           ) : calls.every(({ call }) => call.kept !== undefined) ? (
-            words.kept
+            t`kept`
           ) : (
             calls.every(({ call }) => call.run !== undefined) && duration(timeOfCalls(calls))
           )}

@@ -1,6 +1,6 @@
 import { type ReactNode, useContext, useEffect, useState } from "react";
+import { t } from "@lingui/core/macro";
 import { PageLink } from "../parts/page-link.tsx";
-import { words } from "../words/words.ts";
 import type { DisplayedCall, CallWithQuestion } from "./arrange-blocks.ts";
 import { shortArguments, prettyJson, stateOfCall } from "./call-state.ts";
 import { SourceList } from "../markdown/citation-chip.tsx";
@@ -17,32 +17,32 @@ export function ToolLine({ call, question, isHeld, isInGroup = false }: Displaye
   return (
     <CallDetails call={call} question={question} isHeld={isHeld} name={name} short={shortArguments(call.arguments)}>
       {!asks(question) && (
-        <Part name={words.arguments}>
+        <Part name={t`Arguments`}>
           <CodeText text={prettyJson(call.arguments).slice(0, maxArguments)} language="json" />
         </Part>
       )}
       {output !== "" && !isIn(output, result?.content) && (
-        <Part name={words.output}>
-          <LongText text={output} isLive={!result} name={words.output} />
+        <Part name={t`Output`}>
+          <LongText text={output} isLive={!result} name={t`Output`} />
         </Part>
       )}
       {result && (
-        <Part name={words.result}>
-          <LongText text={formatJson(result.content)} isLive={false} name={words.result} isError={result.isError} />
+        <Part name={t`Result`}>
+          <LongText text={formatJson(result.content)} isLive={false} name={t`Result`} isError={result.isError} />
         </Part>
       )}
       {result && result.sources.length > 0 && (
-        <Part name={words.sources}>
+        <Part name={t`Sources`}>
           <SourceList sources={result.sources.map((source, at) => ({ number: at + 1, source }))} />
         </Part>
       )}
-      {call.kept !== undefined && <RunLink run={call.kept} text={words.turn.keptFrom} />}
+      {call.kept !== undefined && <RunLink run={call.kept} text={t`Kept from the run this one was forked from`} />}
       {!isInGroup && run !== undefined && <RunLink run={run} />}
     </CallDetails>
   );
 }
 
-export function RunLink({ run, text = words.turn.seeRun }: { readonly run: string; readonly text?: string }) {
+export function RunLink({ run, text = t`View run` }: { readonly run: string; readonly text?: string }) {
   return (
     <p>
       <PageLink to={`/runs/${run}`}>{text}</PageLink>
@@ -57,7 +57,7 @@ function isIn(output: string, result = ""): boolean {
 
 const maxArguments = 20_000;
 
-const heldState = { mark: "…", text: words.turn.held, tone: "text-muted" };
+const heldState = { mark: "…", text: t`needs your approval`, tone: "text-muted" };
 
 function asks(question: CallWithQuestion["question"]): boolean {
   return question !== undefined && question.decision === undefined;
@@ -86,7 +86,7 @@ export function CallDetails({ call, question, isHeld = false, name, short, child
         <span className="font-mono whitespace-nowrap">{name}</span>
         <span className="min-w-0 flex-1 truncate font-mono text-muted">{short}</span>
         <span className={`whitespace-nowrap ${isAsking ? "text-warn" : tone}`}>
-          <span aria-hidden>{isAsking ? "▲" : mark}</span> {isAsking ? words.waiting : text}
+          <span aria-hidden>{isAsking ? "▲" : mark}</span> {isAsking ? t`needs your input` : text}
           {!call.result && !isAsking && !isHeld && <ElapsedTime since={call.startedAt} />}
         </span>
       </summary>

@@ -1,7 +1,7 @@
+import { t } from "@lingui/core/macro";
 import type { ConversationBlock, BlockOf } from "../../src/client/conversation.ts";
 import { cost, duration, figure } from "../parts/format.ts";
 import { PageLink } from "../parts/page-link.tsx";
-import { words } from "../words/words.ts";
 
 /** What an answer took, once it is there. */
 export function TurnFigures({ blocks }: { readonly blocks: readonly ConversationBlock[] }) {
@@ -9,10 +9,10 @@ export function TurnFigures({ blocks }: { readonly blocks: readonly Conversation
   if (!end) return null;
   const sum = figuresOf(blocks);
   const parts = [
-    sum.input + sum.output > 0 && words.tokens(figure(sum.input), figure(sum.output)),
-    sum.cost > 0 && words.turn.cost(cost(sum.cost)),
-    sum.firstMs !== undefined && words.turn.firstWord(duration(sum.firstMs)),
-    sum.totalMs !== undefined && words.turn.inAll(duration(sum.totalMs)),
+    sum.input + sum.output > 0 && t`${{ input: figure(sum.input) }} + ${{ output: figure(sum.output) }} tokens`,
+    sum.cost > 0 && t`Cost ${{ cost: cost(sum.cost) }}`,
+    sum.firstMs !== undefined && t`Time to first token ${{ time: duration(sum.firstMs) }}`,
+    sum.totalMs !== undefined && t`Total ${{ time: duration(sum.totalMs) }}`,
   ].filter((part) => part !== false);
   return (
     <p className="turn-figures">
@@ -22,7 +22,7 @@ export function TurnFigures({ blocks }: { readonly blocks: readonly Conversation
         </span>
       )}
       <PageLink to={`/runs/${end.run}`} look="underline">
-        {words.turn.run}
+        {t`Run`}
       </PageLink>
     </p>
   );

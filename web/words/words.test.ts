@@ -4,25 +4,33 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 
 const web = join(import.meta.dirname, "..");
-const english = globSync("words/en*.ts", { cwd: web }).sort();
-type WordTree = Readonly<Record<string, unknown>>;
+const folders = globSync("words/*/", { cwd: web }).map((path) => path.replace(/^words\/|\/$/g, ""));
+const languages = folders.filter((name) => /^[a-z]{2}$/.test(name)).sort();
+type Translation = { readonly of: string; readonly text: string; readonly part: string };
 
-async function wordsOf(file: string, language: string): Promise<WordTree> {
-  const words = ((await import(join(web, file))) as Readonly<Record<string, WordTree>>)[language];
-  assert.ok(words, `${file} exports no ${language}`);
-  return words;
+/** All that a language says, each text by the English one that stands in the source, with what tells two of the same apart. */
+function translationsOf(language: string): Translation[] {
+  return globSync(`words/${language}/*.po`, { cwd: web }).flatMap((file) =>
+    readFileSync(join(web, file), "utf8")
+      .split("\n\n")
+      .slice(1)
+      .map((entry) => {
+        const [context, of, text] = ["msgctxt", "msgid", "msgstr"].map((name) => {
+          const lines = new RegExp(`^${name} ((?:".*"\n?)+)`, "m").exec(entry)?.[1] ?? "";
+          return lines
+            .split("\n")
+            .map((line) => (line === "" ? "" : (JSON.parse(line) as string)))
+            .join("");
+        });
+        return { of: context === "" ? of! : `${of} (${context})`, text: text!, part: file };
+      }),
+  );
 }
 
-/**
- * Each text by its path; of a function its own text, since what it says depends on what it is given. Without the samples: the
- * demo model follows English rules.
- */
-function textsOf(words: unknown, path = ""): [path: string, text: string][] {
-  if (typeof words === "string") return [[path, words]];
-  if (typeof words === "function") return [[path, `(${String(words)})`]];
-  return Object.entries(words as WordTree)
-    .filter(([key]) => key !== "samples")
-    .flatMap(([key, value]) => textsOf(value, path === "" ? key : `${path}.${key}`));
+/** What is put in: `{name}`, and `{count, plural, one {…} other {…}}` as `count`. */
+function valuesOf(text: string): string[] {
+  const values = text.matchAll(/(?<!\b(?:zero|one|two|few|many|other) )\{(\w+)(?=[,}])/g);
+  return [...new Set([...values].map(([, name = ""]) => name))].sort();
 }
 
 /** Words that are German too: names, and what German has taken over. */
@@ -32,20 +40,21 @@ const germanToo = new Set(
 );
 
 describe("words of the page", () => {
-  for (const file of english) {
-    const german = file.replace("/en", "/de");
-    test(`${file} and ${german} say the same things, each in its language`, async () => {
-      const en = new Map(textsOf(await wordsOf(file, "en")));
-      const de = new Map(textsOf(await wordsOf(german, "de")));
-      assert.deepEqual([...de.keys()].sort(), [...en.keys()].sort());
-      for (const [path, text] of [...en, ...de]) assert.ok(text.trim() !== "", `${path} is empty`);
-      const same = [...en].filter(([path, text]) => isLanguage(text) && de.get(path) === text);
-      assert.deepEqual(same, [], "the same in both");
+  for (const language of languages.filter((each) => each !== "en"))
+    test(`${language}: one text is said in one way everywhere, with the values of the English one`, () => {
+      const said = new Map<string, string>();
+      for (const { of, text, part } of translationsOf(language)) {
+        if (text === "") continue;
+        assert.equal(said.get(of) ?? text, text, `${part}: ${of}`);
+        said.set(of, text);
+        assert.deepEqual(valuesOf(text), valuesOf(of), `${part}: ${of}`);
+      }
+      const same = [...said].filter(([of, text]) => isLanguage(of) && of === text);
+      assert.deepEqual(same, [], "as in English");
     });
-  }
 
   test("no text stands in a component", () => {
-    const planted = '<p className="x">Some text</p><a aria-label="A label" href={x}>{words.y} more</a>';
+    const planted = '<p className="x">Some text</p><a aria-label="A label" href={x}>{t`Some`} more</a>';
     assert.deepEqual(literalsOf(planted), ["Some text", "more", 'aria-label="A label"']);
     const found = globSync("**/*.tsx", { cwd: web }).flatMap((file) =>
       literalsOf(readFileSync(join(web, file), "utf8")).map((text) => `${file}: ${text}`),

@@ -1,13 +1,30 @@
-import { inLanguage } from "../browser/language.ts";
-import type { en } from "./en.ts";
+import { i18n, type Messages } from "@lingui/core";
+import { language, locale } from "../browser/language.ts";
 
-export type Words = typeof en;
+/** @public What the macros of texts import. */
+export { i18n };
 
-/** What the first view says: the frame, conversations, and the list of them. */
-export const firstWords = await inLanguage({
-  en: () => import("./first-en.ts"),
-  de: () => import("./first-de.ts"),
-});
+/** A part of the page whose words come with it: one catalogue of each language (lingui.config.ts). */
+export type WordsPart =
+  | "first"
+  | "admin"
+  | "knowledge"
+  | "rooms"
+  | "runs"
+  | "schedules"
+  | "settings"
+  | "taiga"
+  | "tasks";
 
-/** The words of the frame and of conversations; each view has files of its own beside these. */
-export const words: Words = firstWords.words;
+const catalogues = import.meta.glob<{ readonly messages: Messages }>(["./*/*.po", "!./*/offline.po"]);
+
+/** Before the modules of that part are loaded: some of them say words as soon as they are. */
+export async function loadWords(part: WordsPart): Promise<void> {
+  const load = catalogues[`./${language}/${part}.po`];
+  if (load === undefined) throw new Error(`No words of ${part} in ${language}`);
+  i18n.load(language, (await load()).messages);
+}
+
+// Whatever says words stands behind this module: the macros import it (vite.config.ts).
+await loadWords("first");
+i18n.activate(language, [locale]);

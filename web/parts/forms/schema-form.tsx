@@ -1,5 +1,5 @@
 import { useId } from "react";
-import { formWords as texts } from "./form-words.ts";
+import { t } from "@lingui/core/macro";
 import { type FormDraft, type FieldProblem, type SchemaField, typedIn } from "./schema-fields.ts";
 
 type SchemaFormProps = {
@@ -39,9 +39,9 @@ export function SchemaForm({ fields, draft, onChange, problems }: SchemaFormProp
 
 function Label({ field }: { readonly field: SchemaField }) {
   const hint = [
-    ...(field.isNeeded ? [texts.needed] : []),
-    ...(field.kind === "lines" ? [texts.lines] : []),
-    ...(field.kind === "json" ? [texts.asJson] : []),
+    ...(field.isNeeded ? [t`required`] : []),
+    ...(field.kind === "lines" ? [t`one per line`] : []),
+    ...(field.kind === "json" ? [t`JSON`] : []),
   ];
   return (
     <>
@@ -82,7 +82,7 @@ function OneField({ field, text, problem, onChange }: OneFieldProps) {
       )}
       {field.kind === "choice" || field.kind === "switch" ? (
         <select {...shared}>
-          <option value="">{texts.unset}</option>
+          <option value="">{t`(not set)`}</option>
           {optionsOf(field).map(([value, name]) => (
             <option key={value} value={value}>
               {name}
@@ -108,12 +108,29 @@ function OneField({ field, text, problem, onChange }: OneFieldProps) {
 function optionsOf(field: Extract<SchemaField, { kind: "choice" | "switch" }>): (readonly [string, string])[] {
   return field.kind === "switch"
     ? [
-        ["true", texts.yes],
-        ["false", texts.no],
+        ["true", t`yes`],
+        ["false", t`no`],
       ]
     : field.choices.map((choice, at) => [String(at), typeof choice === "string" ? choice : JSON.stringify(choice)]);
 }
 
 function problemText(problem: FieldProblem): string {
-  return "bound" in problem ? texts[problem.code](problem.bound) : texts[problem.code];
+  switch (problem.code) {
+    case "missing":
+      return t`Required`;
+    case "number":
+      return t`Must be a number.`;
+    case "whole":
+      return t`Must be a whole number.`;
+    case "json":
+      return t`This is not valid JSON.`;
+    case "least":
+      return t`Must be at least ${{ value: problem.bound }}.`;
+    case "most":
+      return t`Must be at most ${{ value: problem.bound }}.`;
+    case "short":
+      return t`Must have at least ${{ length: problem.bound }} characters.`;
+    case "long":
+      return t`Must have at most ${{ length: problem.bound }} characters.`;
+  }
 }

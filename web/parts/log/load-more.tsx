@@ -1,6 +1,6 @@
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { words } from "../../words/words.ts";
+import { t } from "@lingui/core/macro";
 import { keepPlace, scrollerOf } from "./keep-scroll-place.ts";
 import { type ScrollEnd, onScrolledByPerson } from "./user-scroll.ts";
 
@@ -16,12 +16,12 @@ const near = 800;
 
 /** At the top of what is shown of a long log: what stands before it, by a click, or once one scrolls there. */
 export function OlderOfLog(props: MoreProps) {
-  return <More {...props} text={words.showOlder} at="top" />;
+  return <More {...props} text={t`Show older messages`} at="top" />;
 }
 
 /** At its bottom, where the end of the log is not on the page. */
 export function NewerOfLog(props: MoreProps) {
-  return <More {...props} text={words.showNewer} at="bottom" />;
+  return <More {...props} text={t`Show newer messages`} at="bottom" />;
 }
 
 function More({ hasMore, isReading, onMore, text, at }: MoreProps & { text: string; at: ScrollEnd }) {
@@ -74,7 +74,7 @@ function More({ hasMore, isReading, onMore, text, at }: MoreProps & { text: stri
       aria-busy={isReading}
       onClick={press}
     >
-      <Icon size={16} aria-hidden /> {isReading ? words.loading : text}
+      <Icon size={16} aria-hidden /> {isReading ? t`Loading…` : text}
     </button>
   );
 }

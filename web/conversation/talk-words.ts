@@ -1,3 +1,0 @@
-import { firstWords } from "../words/words.ts";
-
-export const talkWords = firstWords.talk;
