@@ -4,12 +4,6 @@ import { createStoredChoice } from "./stored-choice.ts";
 export const languageNames = {
   en: "English",
   de: "Deutsch",
-  es: "Español",
-  fr: "Français",
-  pt: "Português",
-  ar: "العربية",
-  ja: "日本語",
-  zh: "简体中文",
 };
 export type Language = keyof typeof languageNames;
 const languages = Object.keys(languageNames) as Language[];
@@ -20,7 +14,6 @@ export const languageChoice = createStoredChoice("language");
 /** What the page is in, from its beginning to the next time it is loaded. */
 export const language: Language = chosenLanguage();
 document.documentElement.lang = language;
-document.documentElement.dir = language === "ar" ? "rtl" : "ltr";
 
 /** For figures and times: as the browser's owner writes that language, such as en-GB. */
 export const locale = navigator.languages.find((each) => each.split("-")[0] === language) ?? language;
