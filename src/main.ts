@@ -5,6 +5,7 @@ import { problemsOf, type Colloquy, type ColloquyOptions } from "./app/start/col
 import { openDefinitions } from "./app/definitions.ts";
 import { openHttp } from "./app/http.ts";
 import { openKnowledge } from "./app/knowledge.ts";
+import { openLists } from "./app/lists.ts";
 import { openMcp } from "./app/mcp.ts";
 import { openModels } from "./app/models.ts";
 import { createCapabilityStack } from "./app/start/capability-stack.ts";
@@ -49,6 +50,7 @@ export async function startColloquy(config: Config, options: ColloquyOptions): P
   const workspaces = add(openWorkspaces(config, { store, space, sandbox, uploads, rooms, log, runsJobs }));
   const spending = add(openSpending({ store, models, log, runsJobs }));
 
+  const lists = add(openLists({ store }));
   const tasks = add(openTasks({ store, log }));
   const mcp = add(openMcp(config, { store, tasks, address, log, runsJobs }));
   const taiga = add(await openTaiga(config, { store }));
@@ -79,7 +81,14 @@ export async function startColloquy(config: Config, options: ColloquyOptions): P
   const parts = opening.partsFrom(told);
   const services = {
     ...{ ...models.services, ...overview.services, ...uploads.services, ...knowledge.services },
-    ...{ ...workspaces.services, ...spending.services, ...tasks.services, ...mcp.services, ...taiga.services },
+    ...{
+      ...workspaces.services,
+      ...spending.services,
+      ...lists.services,
+      ...tasks.services,
+      ...mcp.services,
+      ...taiga.services,
+    },
     ...{ ...tools.services, ...definitions.services, ...webhooks.services, ...runs.services },
     ...{ ...access.services, ...people.services, ...served.services },
   };

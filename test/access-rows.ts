@@ -14,6 +14,7 @@ export type Things = Readonly<
     | "room"
     | "collection"
     | "task"
+    | "folder"
     | "document"
     | "trace"
     | "message"

@@ -33,6 +33,7 @@ export const namedBy: readonly (readonly [prefix: string, thing: keyof Things | 
   ["/api/grants/{id}", "grant"],
   ["/api/schedules/{id}", "schedule"],
   ["/api/tasks/{id}", "task"],
+  ["/api/folders/{id}", "folder"],
   ["/api/rag/collections/{id}", "collection"],
   ["/api/rag/documents/{id}", "document"],
   ["/api/rag/traces/{id}", "trace"],

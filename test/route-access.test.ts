@@ -116,6 +116,7 @@ async function makeThings(): Promise<Things> {
   while ((await json<{ status: string }>("GET", `/api/rag/documents/${document}`, user.key)).status !== "ready");
   const room = await make<{ id: string }>("/api/rooms", { kind: "analysis" });
   const task = await make<{ id: number }>("/api/tasks", { title: "mine" });
+  const folder = await make<{ id: string }>("/api/folders", { name: "mine" });
   const conversation = await make<{ id: string }>("/v1/conversations", { items: [{ role: "user", content: "hi" }] });
   const listed = await json<{ first_id: string }>("GET", `/v1/conversations/${conversation.id}/items`, user.key);
   const ids = {
@@ -124,6 +125,7 @@ async function makeThings(): Promise<Things> {
     response: `resp_${run.id.replaceAll("-", "")}_0`,
     room: room.id,
     task: String(task.id),
+    folder: folder.id,
     collection: collection.id,
     document,
     thread: thread.id,

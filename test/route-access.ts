@@ -15,6 +15,7 @@ const room = (rest: string) => (things: Things) => `/api/rooms/${things.room}${r
 const collection = (rest: string) => (things: Things) => `/api/rag/collections/${things.collection}${rest}`;
 const document = (rest: string) => (things: Things) => `/api/rag/documents/${things.document}${rest}`;
 const schedule = (rest: string) => (things: Things) => `/api/schedules/${things.schedule}${rest}`;
+const folder = ({ folder: id }: Things) => `/api/folders/${id}`;
 const task = ({ task: id }: Things) => `/api/tasks/${id}`;
 const userPath = (rest: string) => (things: Things) => `/api/admin/users/${things.user}${rest}`;
 
@@ -127,6 +128,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
 
   "POST /api/threads": users(201, { body: {} }),
   "GET /api/threads": users(),
+  "POST /api/threads/bulk": users(400, { body: {} }),
   "GET /api/threads/:id": owner(thread("")),
   "PATCH /api/threads/:id": owner(thread(""), 200, { body: { title: "x" } }),
   "GET /api/threads/:id/items": owner(thread("/items")),
@@ -154,6 +156,13 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /api/shares": users(),
   "DELETE /api/shares/:id": owner(({ share }) => `/api/shares/${share}`, 204),
 
+  "GET /api/folders": users(),
+  "POST /api/folders": users(201, { body: { name: "x" } }),
+  "PATCH /api/folders/:id": owner(folder, 200, { body: { name: "y" } }),
+  "DELETE /api/folders/:id": owner(folder, 204),
+  "GET /api/me/preferences": users(),
+  "PATCH /api/me/preferences": users(200, { body: { model: null } }),
+  "GET /api/me/events": users(),
   "GET /api/tasks": users(),
   "POST /api/tasks": users(201, { body: { title: "x" } }),
   "GET /api/tasks/events": users(),

@@ -27,6 +27,9 @@ import { migrate } from "../src/store/schema/migrate.ts";
 import { openDatabase } from "../src/store/driver/open.ts";
 import { createAuditLog } from "../src/store/metering/audit-log.ts";
 import { readModelHealth, readUsage } from "../src/store/metering/usage.ts";
+import { createFolders } from "../src/store/folders.ts";
+import { createListChanges } from "../src/store/people/list-changes.ts";
+import { createPreferences } from "../src/store/people/preferences.ts";
 import { createTaskList } from "../src/store/tasks/task-list.ts";
 import { createShares } from "../src/store/shares.ts";
 import { ensureOwner } from "../src/store/people/users.ts";
@@ -136,6 +139,9 @@ export async function serveAgents(
     schedules: service.schedules,
     tasks: createTaskCalls(database),
     taskList: createTaskList(database),
+    folders: createFolders(database),
+    listChanges: createListChanges(database),
+    preferences: createPreferences(database.query),
     taiga: taiga?.access,
     taigaSessions: taiga?.desk,
     shares: createShares(database.query),

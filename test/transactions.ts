@@ -71,6 +71,9 @@ export const transactions: Readonly<Record<string, readonly TransactionRow[]>> =
     since("a thread without a live run", itself),
     since("a thread without a live run", itself),
   ],
+  "src/run/threads/placed-threads.ts": [
+    since("threads that are archived, and what a person makes of threads", "as `queue`"),
+  ],
   "src/run/threads/remove-threads.ts": [since("threads without a live run", itself)],
   "src/run/threads/threads.ts": [since("a thread without a live run", itself)],
   "src/run/turn/wait.ts": [
@@ -88,6 +91,7 @@ export const transactions: Readonly<Record<string, readonly TransactionRow[]>> =
   ],
   "src/run/verbs/steer.ts": [vanish("a run's row, its thread", "steer")],
   "src/store/definitions.ts": [since("all definitions, against others who write one", "who reads does not wait")],
+  "src/store/folders.ts": [since("a person's folders", itself), since("a person's folders", itself)],
   "src/store/installation/data-folder.ts": [since("the proof of the data directory", atStart)],
   "src/store/knowledge/indexes.ts": [
     since("an extension that is installed", documents),

@@ -9,7 +9,9 @@ import type {
   SteeredRun,
 } from "../protocol/threads/run-shapes.ts";
 import type { ListedRunView } from "../protocol/threads/run-trace.ts";
-import type { DetailedThread, ThreadSettings, ThreadView } from "../protocol/threads/threads.ts";
+import type { DetailedThread, PlacedThreadView, ThreadSettings, ThreadView } from "../protocol/threads/threads.ts";
+import type { PlaceInput } from "./lists.ts";
+import type { ThreadPage } from "./threads.ts";
 import type { Finding } from "../protocol/people/overview.ts";
 import { newId } from "../protocol/base/ids.ts";
 import type { MessageContent, Item } from "../protocol/threads/items.ts";
@@ -55,16 +57,19 @@ export type Client = {
   /** Lists everything that can be used as a model, including agents. */
   models(signal?: AbortSignal): Promise<readonly string[]>;
   createThread(
-    input?: { readonly id?: string; readonly title?: string; readonly agent?: string },
+    input?: {
+      readonly id?: string;
+      readonly title?: string;
+      readonly agent?: string;
+      /** With what conversations in this folder begin with. */
+      readonly folderId?: string;
+    },
     signal?: AbortSignal,
-  ): Promise<ThreadView>;
-  threads(
-    page?: { readonly before?: string; readonly limit?: number; readonly search?: string },
-    signal?: AbortSignal,
-  ): Promise<readonly ThreadView[]>;
+  ): Promise<DetailedThread>;
+  threads(page?: ThreadPage, signal?: AbortSignal): Promise<readonly PlacedThreadView[]>;
   changeThread(
     id: string,
-    change: { readonly title?: string; readonly archived?: boolean; readonly settings?: ThreadSettings },
+    change: PlaceInput & { readonly title?: string; readonly settings?: ThreadSettings },
     signal?: AbortSignal,
   ): Promise<DetailedThread>;
   /** Shows the branch that ends in this item. */

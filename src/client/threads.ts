@@ -8,7 +8,12 @@ export type ThreadPage = {
   readonly limit?: number;
   readonly search?: string;
   readonly archived?: "true" | "false";
-  readonly sort?: "made" | "used";
+  /** `pinned`: only those. */
+  readonly sort?: "made" | "used" | "pinned";
+  readonly kind?: "conversation" | "room" | "all";
+  /** A folder's id, or `none`. */
+  readonly folder?: string;
+  readonly pinned?: "false";
 };
 
 /** What is done with threads as wholes. */

@@ -52,6 +52,7 @@ import { followRun, followThread } from "./routes/threads/events.ts";
 import { sessionFiles, threadFiles } from "./routes/threads/files.ts";
 import { health, livez, readyz } from "./routes/page/health.ts";
 import { knowledgeRoutes } from "./knowledge-routes.ts";
+import { personRoutes } from "./person-routes.ts";
 import { roomRoutes } from "./room-routes.ts";
 import { modelStates } from "./routes/agents/models.ts";
 import {
@@ -314,6 +315,7 @@ export const allRoutes: readonly EndpointRoute[] = [
   ...ollamaRoutes,
   ...knowledgeRoutes,
   ...roomRoutes,
+  ...personRoutes,
   ...definitionRoutes,
   ...accountRoutes,
   ...responseRoutes,

@@ -44,6 +44,7 @@ import { createRunRetention } from "./threads/remove-threads.ts";
 import { createSchedules } from "./background/schedules.ts";
 import { beginSweeping } from "./background/sweep.ts";
 import { createSessions } from "./threads/sessions.ts";
+import { createPlacedThreads } from "./threads/placed-threads.ts";
 import { searchThreads } from "./threads/search-threads.ts";
 import { createThreadSettings } from "./threads/thread-settings.ts";
 import { createThreads } from "./threads/threads.ts";
@@ -149,6 +150,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     ...createKeptConversations(runtime, mirror),
     ...createSessions(database.query),
     ...createThreadSettings(runtime),
+    ...createPlacedThreads(database),
     async pending(caller, threadId) {
       const { id } = await mine.getThread(caller, threadId);
       return listPending(database, caller, id);

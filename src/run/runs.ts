@@ -1,5 +1,6 @@
 import type { ConversationSettings } from "./conversation-settings.ts";
 import type { KeptConversations } from "./kept-conversations.ts";
+import type { NewThread, PlacedThreadsOf } from "./placed-threads.ts";
 import type { BroughtResult, BroughtWith } from "./brought-results.ts";
 import type { ArgumentPattern } from "../protocol/agents/approval.ts";
 import type { RunRecord, GrantView, RunWrite } from "../protocol/threads/run-shapes.ts";
@@ -288,7 +289,7 @@ export type Approvals = {
   questions(caller: Caller, runId?: string): Promise<readonly ItemOf<"question">[]>;
 };
 
-type ThreadParts = KeptConversations & ConversationSettings;
+type ThreadParts = KeptConversations & ConversationSettings & PlacedThreadsOf;
 
 /** Threads, their items and branches. Each verb throws NotFound for what is not the caller's. */
 export type Threads = ThreadParts & {
@@ -296,10 +297,7 @@ export type Threads = ThreadParts & {
   pending(caller: Caller, threadId: string): Promise<readonly PendingMessage[]>;
   /** A room's agents are told nothing of before from here on. Its caller must have been checked. */
   beginChapter(chapter: { readonly threadId: string; readonly by: string }): Promise<Item>;
-  createThread(
-    caller: Caller,
-    input: { readonly id?: string; readonly title?: string; readonly agent?: string },
-  ): Promise<ThreadRecord>;
+  createThread(caller: Caller, input: NewThread): Promise<ThreadRecord>;
   getThread(caller: Caller, threadId: string): Promise<ThreadRecord>;
   /** The id of the thread with this session key; the thread's own id will do too. Undefined: there is none. */
   findThread(caller: Caller, sessionKey: string): Promise<string | undefined>;

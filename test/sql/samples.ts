@@ -13,6 +13,7 @@ import type { Runtime } from "../../src/run/contract/runtime.ts";
 import { createAdminRuns } from "../../src/run/verbs/admin-runs.ts";
 import { listRuns } from "../../src/run/views/list-runs.ts";
 import { removeThreads } from "../../src/run/threads/remove-threads.ts";
+import { createPlacedThreads } from "../../src/run/threads/placed-threads.ts";
 import { append } from "../../src/run/log/append.ts";
 import type { Database } from "../../src/store/driver/database.ts";
 import { createSearch } from "../../src/store/knowledge/search.ts";
@@ -100,6 +101,14 @@ const samples: readonly ((database: Database) => Promise<unknown>)[] = [
         countDue(query, kind, 1),
   ),
   (database) => removeThreads({ database }, undefined, { ids: [id], still: { sql: "true", values: [] } }),
+  ...(["made", "used", "pinned"] as const).flatMap((sort) =>
+    (["conversation", "room", "all"] as const).flatMap((kind) =>
+      [{}, { folderId: id }, { archived: true }].map(
+        (more) => (database: Database) =>
+          createPlacedThreads(database).listPlaced({ userId: id } as Caller, { sort, kind, ...more }),
+      ),
+    ),
+  ),
   (database) => eraseAccount(database, { id, userId: id, name: "" }),
   ({ query }) => checkInvariants(query),
   async ({ query }) => {

@@ -98,7 +98,7 @@ export function showArchived(archived: boolean): void {
 /** Reloads the list here and in other tabs after a conversation was created, changed or deleted. */
 export function threadsChanged(): void {
   channel.postMessage("changed");
-  if (opened && !listed.threads.includes(opened)) void open(opened.id);
+  if (opened && !listed.threads.some(({ id }) => id === opened?.id)) void open(opened.id);
   void load();
 }
 

@@ -36,6 +36,9 @@ import type { ModelHealth, UsageFilter } from "../../store/metering/usage.ts";
 import type { RequestReservations } from "../../run/limits/reserve-spending.ts";
 import type { Budget, BudgetState, NewBudget } from "../../store/metering/spending.ts";
 import type { SharedCounts } from "../../store/metering/shared-counts.ts";
+import type { Folders } from "../../store/folders.ts";
+import type { ListChanges } from "../../store/people/list-changes.ts";
+import type { PreferencesOf } from "../../store/people/preferences.ts";
 import type { Shares } from "../../store/shares.ts";
 import type { TaskList } from "../../store/tasks/task-list.ts";
 import type { UserAdmin } from "../../store/people/user-admin.ts";
@@ -182,6 +185,9 @@ type ConversationServices = {
   /** The task tools as their own MCP server calls them. */
   readonly tasks: TaskCalls;
   readonly taskList: TaskList;
+  readonly folders: Folders;
+  readonly listChanges: ListChanges;
+  readonly preferences: PreferencesOf;
 };
 
 /** Agents, models and tools, and what admins define of them. */

@@ -1,7 +1,7 @@
 import type { Item } from "./items.ts";
 import type { RunRecord, RunView } from "./run-shapes.ts";
 import type { ThreadRecord } from "./runs.ts";
-import type { ThreadView } from "./threads.ts";
+import type { PlacedThreadView, ThreadPlace, ThreadView } from "./threads.ts";
 
 /** What clients see of a thread. */
 export function publicThread({
@@ -16,6 +16,12 @@ export function publicThread({
   usedAt,
 }: ThreadRecord): ThreadView {
   return { id, title, agent, leaf, lastSeq, archivedAt, createdAt, updatedAt, usedAt };
+}
+
+/** The same, as one person keeps it. */
+export function placedThread(thread: ThreadRecord & ThreadPlace): PlacedThreadView {
+  const { kind, folderId, pinnedAt, unread } = thread;
+  return { ...publicThread(thread), kind, folderId, pinnedAt, unread };
 }
 
 /** What clients see of a run. */

@@ -15,6 +15,17 @@ export const threadSchema = z.object({
 });
 export type ThreadView = Shape<typeof threadSchema>;
 
+/** What a person makes of a conversation or room. A room is many people's: these are each one's own. */
+export const threadPlaceSchema = z.object({
+  kind: z.enum(["conversation", "room"]),
+  folderId: idSchema.nullable(),
+  pinnedAt: timeSchema.nullable(),
+  unread: z.boolean().describe("Something was said that you have not marked as read"),
+});
+export type ThreadPlace = Shape<typeof threadPlaceSchema>;
+
+export const placedThreadSchema = threadSchema.extend(threadPlaceSchema.shape);
+export type PlacedThreadView = Shape<typeof placedThreadSchema>;
 /**
  * What a person has set for all further answers of one conversation. It narrows what its agent may do, and never widens it;
  * what a request says for its own run comes first.
@@ -34,16 +45,37 @@ export const threadSettingsSchema = z.strictObject({
 export type ThreadSettings = Readonly<z.infer<typeof threadSettingsSchema>>;
 
 /** A thread by itself. */
-export const detailedThreadSchema = threadSchema.extend({
+export const detailedThreadSchema = placedThreadSchema.extend({
   settings: threadSettingsSchema.describe("What is set for this conversation; empty: nothing"),
 });
-export type DetailedThread = ThreadView & { readonly settings: ThreadSettings };
+export type DetailedThread = PlacedThreadView & { readonly settings: ThreadSettings };
 
 /** A thread in a list; of a search with the newest message that fits. */
-export const listedThreadSchema = threadSchema.extend({
+export const listedThreadSchema = placedThreadSchema.extend({
   found: z.object({ item: idSchema, excerpt: z.string() }).optional(),
 });
 export type ListedThread = Shape<typeof listedThreadSchema>;
+
+/** A page of the list. */
+export const threadPageSchema = z.object({
+  data: z.array(listedThreadSchema),
+  next: z.string().optional().describe("`before` of the next page; absent: there is none"),
+});
+export type ThreadListPage = Shape<typeof threadPageSchema>;
+
+export const maxTogether = 500;
+
+/** What became of each of those that one request names, in their order. */
+export const bulkAnswerSchema = z.object({
+  data: z.array(
+    z.object({
+      id: idSchema,
+      done: z.boolean(),
+      error: z.object({ code: z.string(), message: z.string() }).optional().describe("Why not"),
+    }),
+  ),
+});
+export type BulkAnswer = Shape<typeof bulkAnswerSchema>;
 
 /** A message that waits for its turn. */
 export const pendingSchema = z.object({

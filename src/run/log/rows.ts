@@ -61,6 +61,11 @@ export type ThreadRow = {
 export const threadColumns =
   "id, user_id, title, agent, hidden, leaf, next_seq, archived_at, created_at, updated_at, used_at";
 
+/** The same of a table by another name. */
+export function threadColumnsOf(table: string): string {
+  return threadColumns.replaceAll(/\w+/g, `${table}.$&`);
+}
+
 export function toThread(row: ThreadRow): ThreadRecord {
   return {
     id: row.id,
@@ -89,7 +94,7 @@ export function isOfTree(rootRun: string, run = "runs"): string {
 
 /** SQL condition: a thread is in its person's list, or in that of what is archived. In the words of the indexes, so that they are used. */
 export function isListed(archived: boolean, thread = "threads"): string {
-  return `not hidden and parent_run is null and archived_at is ${archived ? "not null" : "null"}
+  return `not ${thread}.hidden and ${thread}.parent_run is null and ${thread}.archived_at is ${archived ? "not null" : "null"}
     and not exists (select from rooms where rooms.thread_id = ${thread}.id)`;
 }
 

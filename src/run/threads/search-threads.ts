@@ -1,7 +1,7 @@
 import type { Caller } from "../../protocol/base/callers.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { threadColumns, type ThreadRow, toThread } from "../log/rows.ts";
+import { threadColumnsOf, type ThreadRow, toThread } from "../log/rows.ts";
 import type { ThreadSearchHit, Threads } from "../runs.ts";
 
 const maxWords = 20;
@@ -50,7 +50,7 @@ async function searchRecent(
   { words, title, limit }: SearchedWords,
 ): Promise<FoundRow[]> {
   return query<FoundRow>(
-    `select ${foundColumns("t")}, found.id as item, left(message_text(found.body), ${maxCharacters}) as content
+    `select ${threadColumnsOf("t")}, found.id as item, left(message_text(found.body), ${maxCharacters}) as content
      from (select * from (${lastUsed(recentThreads)}) s order by used_at desc limit ${recentThreads}) t left join lateral (
        select id, body from (select * from items where thread_id = t.id order by seq desc limit ${recentItems}) i
        where ${isSearched} and ${wordsOfItem} @@ to_tsquery('simple'::regconfig, $2) order by seq desc limit 1) found on true
@@ -76,7 +76,7 @@ async function searchAll(
          select thread_id, id as item from hits union all select id, null from (${lastUsed(titledThreads)}) s where title ilike $3
        ) f (thread_id, item) join threads t on t.id = f.thread_id where ${isShown} group by t.id order by t.used_at desc limit $4
      )
-     select ${foundColumns("t")}, f.item, left(message_text(i.body), ${maxCharacters}) as content
+     select ${threadColumnsOf("t")}, f.item, left(message_text(i.body), ${maxCharacters}) as content
      from found f join threads t on t.id = f.id left join items i on i.id = f.item order by t.used_at desc`,
     [userId, words, title, limit],
   );
@@ -87,10 +87,6 @@ function lastUsed(most: number): string {
   const of = (archived: string) =>
     `(select * from threads t where ${isShown} and t.archived_at is ${archived} order by t.used_at desc limit ${most})`;
   return `${of("null")} union all ${of("not null")}`;
-}
-
-function foundColumns(table: string): string {
-  return threadColumns.replaceAll(/\w+/g, `${table}.$&`);
 }
 
 /** Quoted, so that nothing in it is an operator, and PostgreSQL finds the words in it as it did in the messages. */

@@ -20,6 +20,8 @@ import {
   type ThreadRow,
 } from "../log/rows.ts";
 import type { Runs, Threads } from "../runs.ts";
+import { missingReference } from "../../store/driver/sql-state.ts";
+import { noFolder } from "../../store/folders.ts";
 
 type BasicThreads = Pick<
   Threads & Runs,
@@ -63,13 +65,21 @@ export function createThreads(database: Database): BasicThreads {
 
   return {
     getThread,
-    async createThread(caller, { id, title = "", agent }) {
+    async createThread(caller, { id, title = "", agent, folderId }) {
       if (id !== undefined && !isId(id)) throw new InvalidInput("id must be a UUID", { param: "id" });
-      const [row] = await database.query<ThreadRow>(
-        `insert into threads (id, user_id, title, agent, key_id) select $1::uuid, $2::uuid, $3::text, $4::text, $5::uuid
-         where not exists (select from removed_threads where thread_id = $1) on conflict do nothing returning ${threadColumns}`,
-        [id ?? newId(), caller.userId, plainText(title), agent ?? null, caller.key ?? null],
-      );
+      if (folderId !== undefined && !isId(folderId)) throw noFolder(folderId);
+      const [row] = await database
+        .query<ThreadRow>(
+          `with t as (insert into threads (id, user_id, title, agent, key_id)
+             select $1::uuid, $2::uuid, $3::text, coalesce($4::text, (select settings ->> 'agent' from folders where user_id = $2 and folders.id = $6)), $5::uuid
+             where not exists (select from removed_threads where thread_id = $1) on conflict do nothing returning ${threadColumns}),
+           p as (insert into thread_places (user_id, thread_id, folder_id) select $2, t.id, $6::uuid from t where $6 is not null)
+           select ${threadColumns} from t`,
+          [id ?? newId(), caller.userId, plainText(title), agent ?? null, caller.key ?? null, folderId ?? null],
+        )
+        .catch((error: unknown) => {
+          throw folderId !== undefined && missingReference(error) !== undefined ? noFolder(folderId) : error;
+        });
       // The same id sent again answers the first. That of a thread whose files are not gone yet must not get them.
       return row ? toThread(row) : getThread(caller, id!);
     },

@@ -23,7 +23,15 @@ export function isUnkeepableText(error: unknown): boolean {
 
 /** The name of the unique constraint that an insert broke; undefined if that is not what went wrong. */
 export function violatedConstraint(error: unknown): string | undefined {
-  if (sqlState(error) !== uniqueViolation) return undefined;
+  return sqlState(error) === uniqueViolation ? constraintOf(error) : undefined;
+}
+
+/** The name of the foreign key whose row is not there; undefined if that is not what went wrong. */
+export function missingReference(error: unknown): string | undefined {
+  return sqlState(error) === "23503" ? constraintOf(error) : undefined;
+}
+
+function constraintOf(error: unknown): string | undefined {
   return error instanceof Error && "constraint" in error && typeof error.constraint === "string"
     ? error.constraint
     : undefined;

@@ -31,6 +31,8 @@ export const tableRules: readonly TableRule[] = [
   { table: "groups", rows: "all", key: ["name"] },
   { table: "group_members", rows: "all", key: ["group_name", "user_id"] },
   { table: "threads", rows: "all", key: ["id"] },
+  { table: "folders", rows: "all", key: ["id"] },
+  { table: "thread_places", rows: "all", key: ["user_id", "thread_id"] },
   { table: "run_definitions", rows: "all", key: ["user_id", "hash"] },
   { table: "runs", rows: "all", key: ["id"] },
   { table: "items", rows: "all", key: ["thread_id", "seq"] },

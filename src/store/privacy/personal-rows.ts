@@ -33,6 +33,14 @@ export const personalRows: readonly Rows[] = [
   byId("room-messages", "message_id, thread_id, caller", "room_callers where user_id = $1", "message_id"),
   byId("rooms", "thread_id, handle, joined_at", "room_people where user_id = $1", "thread_id"),
   byText("mcp-sign-ins", "server, login is not null as signed_in", "mcp_credentials where user_id = $1", "server"),
+  byId("preferences", "preferences, read_since", "users where id = $1"),
+  byId("folders", "id, name, position, settings, created_at", "folders where user_id = $1"),
+  byId(
+    "thread-places",
+    "thread_id, folder_id, pinned_at, archived_at, read_seq",
+    "thread_places where user_id = $1",
+    "thread_id",
+  ),
   byId("grants", "id, tool, pattern, created_at", "grants where user_id = $1"),
   byId(
     "schedules",
@@ -49,7 +57,7 @@ export const personalRows: readonly Rows[] = [
   },
   byId(
     "threads",
-    "id, title, agent, session_key, hidden, metadata, settings, parent_run, archived_at, created_at, updated_at, expires_at",
+    "id, title, agent, session_key, hidden, temporary, metadata, settings, parent_run, archived_at, created_at, updated_at, expires_at",
     "threads where user_id = $1",
   ),
   byId(

@@ -2,14 +2,15 @@ import { z } from "zod";
 import {
   type DetailedThread,
   detailedThreadSchema,
-  threadSchema,
   threadSettingsSchema,
   type EditedMessage,
   editedSchema,
   type ListedThread,
-  listedThreadSchema,
   pendingSchema,
   type PendingView,
+  type PlacedThreadView,
+  type ThreadListPage,
+  threadPageSchema,
 } from "../../../protocol/threads/threads.ts";
 import { sentContentSchema } from "../../../protocol/threads/item-schema.ts";
 import type { Caller } from "../../../protocol/base/callers.ts";
@@ -17,20 +18,36 @@ import type { Threads } from "../../../run/runs.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { itemPageQuery, itemPageSchema, readItemPage } from "../../shapes/item-page.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
-import { publicThread } from "../../../protocol/threads/public-views.ts";
+import { placedThread, publicThread } from "../../../protocol/threads/public-views.ts";
+import { placeChange } from "../../shapes/place-change.ts";
 import { idParams, listOf, pageQuery } from "../../shapes/schemas.ts";
+
+/** A thread that the caller may see, as they keep it. */
+async function placedOf(threads: Threads, caller: Caller, id: string): Promise<PlacedThreadView> {
+  const placed = (await threads.placed(caller, [id])).get(id);
+  // Says why there is none.
+  return placedThread(placed ?? { ...(await threads.getThread(caller, id)), ...nowhere });
+}
+
+const nowhere = { kind: "conversation", folderId: null, pinnedAt: null, unread: false } as const;
 
 export const createThread = endpoint({
   needs: ["ask", "threads:write"],
   tag: "threads",
   summary: "Make a thread",
   body: z
-    .strictObject({ id: idSchema.optional(), title: z.string().max(500).optional(), agent: z.string().optional() })
+    .strictObject({
+      id: idSchema.optional(),
+      title: z.string().max(500).optional(),
+      agent: z.string().optional(),
+      folderId: idSchema.optional().describe("A folder of yours; its agent answers if none is named"),
+    })
     .optional(),
-  answers: { 201: threadSchema },
-  async handle({ body, caller, reply, services }) {
+  answers: { 201: detailedThreadSchema },
+  async handle({ body, caller, reply, services: { threads } }) {
+    const { id } = await threads.createThread(caller, body ?? {});
     reply.code(201);
-    return publicThread(await services.threads.createThread(caller, body ?? {}));
+    return detailed(threads, caller, id);
   },
 });
 
@@ -39,27 +56,41 @@ export const listThreads = endpoint({
   tag: "threads",
   summary: "List your threads, newest first, or search them",
   description:
-    "`search` finds threads by their titles and by the words of their messages (each word may be the beginning of one), " +
-    "archived ones too; `found` is then the newest message that fits.",
+    "With `kind=all` conversations and the rooms that you are in, together. `search` finds conversations by their titles and by " +
+    "the words of their messages (each word may be the beginning of one), archived ones too; `found` is then the newest message " +
+    "that fits. A page of what is sorted by use holds its place if `next` is sent as `before`, whatever is used meanwhile.",
   query: z.object({
-    before: idSchema.optional().describe("The last id of the page before"),
+    before: z.string().max(60).optional().describe("`next` of the page before, or its last id"),
     archived: z.enum(["true", "false"]).optional().describe("Only archived ones; absent: none of them"),
-    sort: z.enum(["made", "used"]).optional().describe("`used`: the last used first"),
+    sort: z
+      .enum(["made", "used", "pinned"])
+      .optional()
+      .describe("`used`: the last used first; `pinned`: only pinned ones, the last pinned first"),
+    kind: z.enum(["conversation", "room", "all"]).optional().describe("Absent: conversations"),
+    folder: z
+      .union([idSchema, z.literal("none")])
+      .optional()
+      .describe("Only those in this folder, or in none"),
+    pinned: z.literal("false").optional().describe("Without pinned ones"),
     search: z.string().max(500).optional(),
     ...pageQuery,
   }),
-  answers: { 200: listOf(listedThreadSchema) },
-  async handle({ query: { search, archived, sort, ...page }, caller, services: { threads } }) {
-    if (search === undefined || search.trim() === "")
-      return {
-        data: (
-          await threads.listThreads(caller, { ...page, byUse: sort === "used", archived: archived === "true" })
-        ).map(publicThread),
-      };
+  answers: { 200: threadPageSchema },
+  async handle({ query, caller, services: { threads } }): Promise<ThreadListPage> {
+    const { search, archived, folder, pinned, kind = "conversation", ...page } = query;
+    if (search === undefined || search.trim() === "") {
+      const found = await threads.listPlaced(caller, {
+        ...{ ...page, kind, archived: archived === "true", unpinned: pinned === "false" },
+        folderId: folder === "none" ? null : folder,
+      });
+      return { data: found.threads.map(placedThread), ...(found.next !== undefined && { next: found.next }) };
+    }
     const found = await threads.searchThreads(caller, { text: search, ...(page.limit && { limit: page.limit }) });
+    const ids = found.map(({ thread }) => thread.id);
+    const places = await threads.placed(caller, ids);
     return {
       data: found.map(({ thread, item }): ListedThread => ({
-        ...publicThread(thread),
+        ...placedThread(places.get(thread.id) ?? { ...thread, ...nowhere }),
         ...(item && { found: { item: item.id, excerpt: item.excerpt } }),
       })),
     };
@@ -85,22 +116,25 @@ export const getThread = endpoint({
   summary: "Get a thread",
   params: idParams,
   answers: { 200: detailedThreadSchema },
-  handle: ({ params, caller, services }) => detailed(services.threads, caller, params.id),
+  async handle({ params, caller, services: { threads } }) {
+    const { id } = await threads.getThread(caller, params.id);
+    return detailed(threads, caller, id);
+  },
 });
 
 export const changeThread = endpoint({
   needs: "threads:write",
   tag: "threads",
-  summary: "Rename or archive a thread, change its settings, or choose the branch that it shows",
+  summary: "Rename, archive, pin or file a thread, change its settings, or choose the branch that it shows",
   description:
     "`leaf`: any item of a branch; the conversation goes on at the newest one below it. 409 `thread_busy` while a run works " +
     "in the thread. `settings` holds for all runs that begin from now on, and replaces what was set; 409 `thread_is_room`: " +
-    "a room has none.",
+    "a room has none. `folderId`, `pinned`, `read` and `archived` take a room's id, too, if you are in it: they are your own.",
   params: idParams,
   body: z
     .strictObject({
       title: z.string().max(500).optional(),
-      archived: z.boolean().optional(),
+      ...placeChange,
       leaf: idSchema.optional(),
       settings: threadSettingsSchema.optional().describe("In place of all that was set; {}: nothing is"),
       outsideRead: z
@@ -111,19 +145,21 @@ export const changeThread = endpoint({
     .refine((changes) => Object.keys(changes).length > 0, "must change something"),
   answers: { 200: detailedThreadSchema },
   async handle({ params: { id }, body, caller, services: { threads } }) {
-    const { title, archived, leaf, settings, outsideRead } = body;
+    const { title, leaf, settings, outsideRead, ...place } = body;
     if (settings !== undefined) await threads.changeSettings(caller, id, settings);
     if (leaf !== undefined) await threads.chooseBranch(caller, id, leaf);
     if (outsideRead) await threads.readOutside(caller, id);
-    if (archived !== undefined) await threads.archiveThread(caller, id, archived);
+    if (Object.keys(place).length > 0 && !(await threads.place(caller, [id], place)).has(id))
+      await threads.getThread(caller, id);
     if (title !== undefined) await threads.renameThread(caller, id, title);
     return detailed(threads, caller, id);
   },
 });
 
+/** A room has no settings. */
 async function detailed(threads: Threads, caller: Caller, id: string): Promise<DetailedThread> {
-  const [thread, settings] = await Promise.all([threads.getThread(caller, id), threads.settingsOf(caller, id)]);
-  return { ...publicThread(thread), settings };
+  const thread = await placedOf(threads, caller, id);
+  return { ...thread, settings: thread.kind === "room" ? {} : await threads.settingsOf(caller, id) };
 }
 
 export const editMessage = endpoint({

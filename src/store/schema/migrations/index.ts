@@ -5,6 +5,7 @@ import { retention } from "./0032-retention.ts";
 import { usageHours } from "./0033-usage-hours.ts";
 import { repeatedRequests } from "./0034-repeated-requests.ts";
 import { threadMetadata } from "./0035-thread-metadata.ts";
+import { personLists } from "./0036-person-lists.ts";
 import { threadSettings } from "./0037-thread-settings.ts";
 
 /** Every migration since the baseline, in order; the first is 0030. */
@@ -15,5 +16,6 @@ export const migrations: readonly Migration[] = [
   usageHours,
   repeatedRequests,
   threadMetadata,
+  personLists,
   threadSettings,
 ];
