@@ -214,10 +214,10 @@ describe("the page", { skip: skipBrowser }, () => {
       locale: "de-DE",
       hasTouch: true,
     });
-    await phone.getByRole("heading", { name: "Was soll getan werden?" }).waitFor();
+    await phone.getByRole("heading", { name: "Womit kann ich helfen?" }).waitFor();
     await findsNothing(phone, "phone");
     assert.equal(await phone.evaluate("document.documentElement.scrollWidth"), 360);
-    await phone.getByRole("button", { name: "Gespräche zeigen" }).click();
+    await phone.getByRole("button", { name: "Gespräche anzeigen" }).click();
     await phone.getByRole("link", { name: "hello there" }).click();
     await phone.getByRole("log").getByText("Let me see it.").waitFor();
     await findsNothing(phone, "phone, conversation");

@@ -92,10 +92,10 @@ describe("a model that is away", { skip: skipBrowser }, () => {
     await german.keyboard.press("Enter");
     const said = german.getByRole("log");
     await said.getByText(/^Ollama auf 127\.0\.0\.1:\d+ ist überlastet; neuer Versuch in \d s$/).waitFor();
-    await said.getByText(/^In \d min wird noch einmal gefragt; dann geht es von selbst weiter\.$/).waitFor();
+    await said.getByText(/^Automatischer neuer Versuch in \d min\.$/).waitFor();
     await pictureOf(german, "outage German");
     await said.getByRole("button", { name: "Lauf beenden" }).click();
-    await said.getByText("Dort beendet.").waitFor();
+    await said.getByText("Lauf beendet.").waitFor();
     await german.close();
   });
 

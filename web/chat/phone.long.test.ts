@@ -74,7 +74,7 @@ describe("the message field on a phone, in German", { skip: skipBrowser }, () =>
       page,
       `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector(".picker-button .truncate"))`,
     );
-    assert.equal(await page.getByText("Noch ist kein Sprachmodell eingerichtet").count(), 0, "there is another model");
+    assert.equal(await page.getByText("Kein Sprachmodell verbunden").count(), 0, "there is another model");
     await page.getByRole("combobox", { name: /^Modell:/ }).click();
     await page.getByRole("option", { name: /^Standardmodell/ }).click();
     const held = Promise.withResolvers<void>();
@@ -86,7 +86,7 @@ describe("the message field on a phone, in German", { skip: skipBrowser }, () =>
     await looksCalm("at work");
     await pictureOf(page, "phone at work");
     await page.getByRole("textbox", { name: "Nachricht" }).fill("Noch etwas");
-    await page.getByRole("radio", { name: "zwischendurch" }).check();
+    await page.getByRole("radio", { name: "Jetzt einwerfen" }).check();
     await looksCalm("at work, with more to say");
     await pictureOf(page, "phone at work typing");
     await page.getByRole("radio", { name: "Einreihen" }).check();
@@ -96,10 +96,10 @@ describe("the message field on a phone, in German", { skip: skipBrowser }, () =>
   });
 
   test("a conversation of the list has its deeds in one menu", async () => {
-    await page.getByRole("button", { name: "Gespräche zeigen" }).click();
+    await page.getByRole("button", { name: "Gespräche anzeigen" }).click();
     await page.getByRole("link", { name: "Hallo" }).waitFor();
     assert.equal(await page.getByRole("button", { name: /^Umbenennen/ }).count(), 0);
-    await page.getByRole("button", { name: "Mehr zu: Hallo" }).click();
+    await page.getByRole("button", { name: "Weitere Optionen: Hallo" }).click();
     assert.deepEqual(await violationsOf(page), []);
     await pictureOf(page, "phone list");
     await page.getByRole("menuitem", { name: "Umbenennen" }).click();
@@ -119,10 +119,10 @@ describe("the message field on a phone, in German", { skip: skipBrowser }, () =>
     ];
     await page.getByRole("textbox", { name: "Nachricht" }).fill("Rechne und schreibe");
     await page.keyboard.press("Enter");
-    await page.getByRole("log").getByText("wartet auf Ihre Entscheidung").waitFor();
+    await page.getByRole("log").getByText("wartet auf Ihre Freigabe").waitFor();
     await page.getByRole("button", { name: "Erlauben" }).click();
     await page.getByRole("log").getByText("Beides getan.").waitFor();
-    assert.equal(await page.getByRole("log").getByText("wartet auf Ihre Entscheidung").count(), 0);
+    assert.equal(await page.getByRole("log").getByText("wartet auf Ihre Freigabe").count(), 0);
     assert.deepEqual(browser.complaints(), []);
   });
 });

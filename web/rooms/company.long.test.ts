@@ -300,7 +300,7 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     await findsNothing(phone, "not in it, on a phone");
     assert.equal(await phone.evaluate("document.documentElement.scrollWidth"), 360);
     await ada.goto(`${server.url}/rooms/${id}`);
-    await phone.getByRole("button", { name: "Hereinkommen" }).click();
+    await phone.getByRole("button", { name: "Beitreten" }).click();
     await phone.getByRole("heading", { name: "Open house" }).waitFor();
     await memberOf(ada, "eve").getByText("online").waitFor();
     await phone.getByRole("combobox").fill("Guten Abend");

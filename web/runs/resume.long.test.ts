@@ -45,7 +45,7 @@ describe("a run that was stopped", { skip: skipBrowser }, () => {
       fork: "Ab hier abzweigen",
       forked: /^Nach Schritt 1 von einem anderen Lauf abgezweigt/,
       kept: "fertig, übernommen",
-      keptFrom: "Übernommen von dem Lauf, von dem dieser abgezweigt wurde",
+      keptFrom: "Übernommen aus dem Lauf, von dem dieser abgezweigt wurde",
     },
   }))
     test(`goes on in the conversation, and is forked from its trace (${locale})`, { timeout: 240_000 }, async () => {

@@ -109,7 +109,7 @@ describe("the schedules", { skip: skipBrowser }, () => {
       hasTouch: true,
     });
     await phone.getByText("alle 6 Stunden (Asia/Kolkata)").waitFor();
-    await phone.getByText(/^Die nächsten Male: /).waitFor();
+    await phone.getByText(/^Nächste Termine: /).waitFor();
     await findsNothing("phone", phone);
     assert.equal(await phone.evaluate("document.documentElement.scrollWidth"), 360);
     await phone.close();

@@ -221,7 +221,7 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
     await page.emulateMedia({ colorScheme: "dark" });
     await goTo("", "General");
     await page.getByRole("combobox", { name: "Language" }).selectOption("de");
-    for (const name of ["Tastenkürzel", "Zugänge", "Nutzung", "Konto", "Allgemein"]) {
+    for (const name of ["Tastenkürzel", "Zugriff", "Nutzung", "Konto", "Allgemein"]) {
       await page.getByRole("link", { name, exact: true }).click();
       await page.getByRole("heading", { name, level: 1 }).waitFor();
       if (name === "Tastenkürzel")

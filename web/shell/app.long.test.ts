@@ -140,7 +140,7 @@ describe("the frame of the page", { skip: skipBrowser }, () => {
     await other.getByLabel("Enable keyboard shortcuts").check();
     await other.goto(`${server.url}/settings`);
     await other.getByRole("combobox", { name: "Language" }).selectOption("de");
-    await page.getByRole("heading", { name: "Was soll getan werden?" }).waitFor();
+    await page.getByRole("heading", { name: "Womit kann ich helfen?" }).waitFor();
     await other.getByRole("combobox", { name: "Sprache" }).selectOption("");
     await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     // Not over what somebody writes there.

@@ -268,12 +268,12 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
       locale: "de-DE",
       hasTouch: true,
     });
-    await phone.getByRole("button", { name: "Gespräche zeigen" }).click();
+    await phone.getByRole("button", { name: "Gespräche anzeigen" }).click();
     await phone.getByRole("link", { name: "talk 105" }).waitFor();
     assert.deepEqual(await violationsOf(phone), []);
     assert.equal(await phone.evaluate("document.documentElement.scrollWidth"), 360);
     // A question stands before the list, which stands before the page.
-    const deeds = phone.getByRole("button", { name: "Mehr zu: talk 105" });
+    const deeds = phone.getByRole("button", { name: "Weitere Optionen: talk 105" });
     await deeds.tap();
     await phone.getByRole("menuitem", { name: "Löschen" }).tap();
     const question = phone.getByRole("alertdialog", { name: "Dieses Gespräch löschen?" });
