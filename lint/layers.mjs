@@ -97,7 +97,7 @@ export const floors = {
   ],
   config: ["tree", "problems", "environment", "file", "sections", "schema", "redacted-setting", "load", "watch"],
   web: [
-    ...["browser", "words", "page", "parts", "threads", "markdown", "conversation"],
+    ...["browser", "words", "page", "stream", "parts", "threads", "markdown", "conversation"],
     ["turn", "run-list"],
     // Every other folder is a view.
     "*",

@@ -138,6 +138,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
     body: { message, instead: nobody },
   }),
   "GET /api/threads/:id/events": owner(thread("/events")),
+  "POST /api/events": users(200, { body: { subjects: [{ of: "tasks" }] } }),
   "GET /api/threads/:id/branch": owner(thread("/branch")),
   "GET /api/threads/:id/export": owner(thread("/export")),
   "POST /api/threads/:id/runs": owner(thread("/runs"), 202, { body: { agent: "assistant", message } }),

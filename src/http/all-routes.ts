@@ -48,7 +48,7 @@ import {
   removeGrant,
 } from "./routes/runs/decisions.ts";
 import { examine } from "./routes/admin/doctor.ts";
-import { followRun, followThread } from "./routes/threads/events.ts";
+import { followMany, followRun, followThread } from "./routes/threads/events.ts";
 import { sessionFiles, threadFiles } from "./routes/threads/files.ts";
 import { health, livez, readyz } from "./routes/page/health.ts";
 import { knowledgeRoutes } from "./knowledge-routes.ts";
@@ -208,6 +208,7 @@ const routes: readonly EndpointRoute[] = [
   ["POST", "/api/threads/:id/messages", editMessage],
   ["GET", "/api/threads/:id/events", followThread],
   ["POST", "/api/threads/:id/runs", startRun],
+  ["POST", "/api/events", followMany],
 
   ["GET", "/api/threads/:id/files", threadFiles.list],
   ["POST", "/api/threads/:id/files", threadFiles.uploadForm],

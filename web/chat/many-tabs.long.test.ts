@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import type { BrowserContext, Page, Request } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { type OpenBrowser, openBrowser, type PageServing, sayOn, servePage, skipBrowser } from "../../test/browser.ts";
 import { until } from "../../test/run-suite.ts";
+import { type StreamGateway, startStreamGateway } from "../../test/stream-gateway.ts";
 import { createClient } from "../../src/client/client.ts";
 import type { ScriptAnswer } from "../../src/models/demo/scripted.ts";
 
@@ -26,26 +27,23 @@ describe("many tabs of one server", { skip: skipBrowser }, () => {
   let context: BrowserContext;
   const pages: Page[] = [];
   const threads: string[] = [];
-  /** Event streams that are open, or wait for a connection. */
-  const open = new Set<Request>();
+  let gateway: StreamGateway;
   before(async () => {
     server = await servePage(() => answers.shift() ?? "nothing more to say");
     browser = await openBrowser();
     context = await browser.browser.newContext({ locale: "en-GB", reducedMotion: "reduce", serviceWorkers: "block" });
     await context.addInitScript(hideable);
-    context.on("request", (request) => void (request.url().endsWith("/events") && open.add(request)));
-    context.on("requestfailed", (request) => void open.delete(request));
-    context.on("requestfinished", (request) => void open.delete(request));
+    gateway = await startStreamGateway(server.url);
   });
   after(async () => {
     await browser.close();
+    await gateway.close();
     await server.close();
   });
   const client = () => createClient({ url: server.url });
   const show = (page: Page, isShown: boolean) => page.evaluate(`showTab(${isShown})`);
   const log = (page: Page) => page.getByRole("log");
-  const streamsOf = (thread: string) =>
-    [...open].filter((request) => request.url().includes(`/threads/${thread}/`)).length;
+  const isFollowed = (thread: string) => gateway.followed().some(({ id }) => id === thread);
   const ask = async (threadId: string, content: string) => {
     const { id } = await client().startRun(threadId, { agent: "assistant", content });
     for await (const _ of client().follow(id));
@@ -62,11 +60,11 @@ describe("many tabs of one server", { skip: skipBrowser }, () => {
       const page = await context.newPage();
       page.setDefaultTimeout(30_000);
       pages.push(page);
-      await page.goto(`${server.url}/chat/${id}`);
+      await page.goto(`${gateway.url}/chat/${id}`);
       await log(page).getByText(`Answer of tab ${nth}.`).waitFor();
     }
-    await until(() => threads.slice(0, -1).every((id) => streamsOf(id) === 0), "hidden tabs have no stream");
-    assert.equal(streamsOf(threads.at(-1)!), 1, "the one that is seen follows its thread");
+    await until(() => !threads.slice(0, -1).some(isFollowed), "hidden tabs do not follow");
+    assert.ok(isFollowed(threads.at(-1)!), "the one that is seen follows its thread");
   });
 
   test("what happened meanwhile stands in a hidden one when it is shown again, once", async () => {
@@ -102,17 +100,17 @@ describe("many tabs of one server", { skip: skipBrowser }, () => {
     await sayOn(page, "take your time");
     await log(page).getByText("First words,").waitFor();
     await show(page, false);
-    // By the time another one has given up its stream, this one could have too.
+    // By the time another one follows no more, this one could do so too.
     const other = pages[6]!;
     await show(other, true);
-    await until(() => streamsOf(threads[6]!) === 1, "the other one follows");
+    await until(() => isFollowed(threads[6]!), "the other one follows");
     await show(other, false);
-    await until(() => streamsOf(threads[6]!) === 0, "the other one is done");
-    assert.equal(streamsOf(thread), 1, "its agent is at work");
+    await until(() => !isFollowed(threads[6]!), "the other one is done");
+    assert.ok(isFollowed(thread), "its agent is at work");
     gates[0].resolve();
     await log(page).getByText("First words, more,").waitFor();
     gates[1].resolve();
     await log(page).getByText("First words, more, the end.").waitFor();
-    await until(() => streamsOf(thread) === 0, "it has ended");
+    await until(() => !isFollowed(thread), "it has ended");
   });
 });

@@ -192,9 +192,9 @@ async function learnQuestions(run: string, signal: AbortSignal): Promise<void> {
 
 async function follow(threadId: string, cursor: string, signal: AbortSignal): Promise<void> {
   try {
-    for await (const { event } of followInTab({
-      follow: (options) => client.followThread(threadId, options),
-      options: { cursor, signal, patienceMs: Infinity, onConnection: noteConnection },
+    for await (const { event } of followInTab<RunEvent>({
+      subject: { of: "thread", id: threadId },
+      options: { cursor, signal, onConnection: noteConnection },
       isNeeded: isAtWork,
     })) {
       if ("seq" in event) markSeen(threadId, event.seq);

@@ -1,7 +1,9 @@
-import type { EventWithCursor, FollowOptions } from "../../src/client/events.ts";
+import type { EventWithCursor } from "../../src/client/events.ts";
 import { createListeners } from "../browser/listeners.ts";
+import { follow, type StreamOptions } from "../stream/follow.ts";
+import type { Subject } from "../stream/stream-messages.ts";
 
-/** A tab that one only switches away from for a moment keeps its connection. */
+/** A tab that one only switches away from for a moment goes on following. */
 const graceMs = 5000;
 
 /** A tab that is opened behind the others was never seen. */
@@ -19,22 +21,22 @@ document.addEventListener("visibilitychange", () => {
   else settle();
 });
 
-type TabStreamOptions<Event> = {
-  readonly follow: (options: FollowOptions) => AsyncGenerator<EventWithCursor<Event>>;
-  readonly options: FollowOptions & { readonly signal: AbortSignal };
+type TabStreamOptions = {
+  readonly subject: Subject;
+  readonly options: StreamOptions;
   /** Asked after each event: whether something is at work that is followed in a hidden tab too. */
   readonly isNeeded: () => boolean;
 };
 
 /**
- * Follows an event stream, except in a hidden tab in which nothing is at work: browsers open six connections to a server over
- * HTTP/1.1, and a stream takes one for good. Goes on from its cursor when the tab is shown again.
+ * Follows a subject, except in a hidden tab in which nothing is at work: it need not be told what nobody sees, and where each tab
+ * has a connection of its own, browsers open six over HTTP/1.1. Goes on from its cursor when the tab is shown again.
  */
 export async function* followInTab<Event>({
-  follow,
+  subject,
   options,
   isNeeded,
-}: TabStreamOptions<Event>): AsyncGenerator<EventWithCursor<Event>> {
+}: TabStreamOptions): AsyncGenerator<EventWithCursor<Event>> {
   const { signal } = options;
   let { cursor } = options;
   while (!signal.aborted) {
@@ -49,7 +51,8 @@ export async function* followInTab<Event>({
     const stopListening = listeners.listen(rest);
     try {
       const within = AbortSignal.any([signal, connection.signal]);
-      for await (const followed of follow({ ...options, ...(cursor !== undefined && { cursor }), signal: within })) {
+      const from = { ...options, ...(cursor !== undefined && { cursor }), signal: within };
+      for await (const followed of follow<Event>(subject, from)) {
         ({ cursor } = followed);
         yield followed;
         rest();

@@ -6,6 +6,7 @@ import {
   type ConversationFold,
   createConversation,
 } from "../../src/client/conversation.ts";
+import type { RoomEvent } from "../../src/client/rooms.ts";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import type { RunEvent } from "../../src/protocol/threads/events.ts";
 import { noteConnection, resetConnection } from "../conversation/connection-store.ts";
@@ -121,9 +122,9 @@ export function useRoom(id: string): RoomState & {
       await learnQuestions();
       changed();
       const cursor = String(stretch.items.at(-1)?.seq ?? 0);
-      for await (const { event } of followInTab({
-        follow: (options) => client.rooms.follow(id, options),
-        options: { cursor, signal, patienceMs: Infinity, onConnection: noteConnection },
+      for await (const { event } of followInTab<RoomEvent>({
+        subject: { of: "room", id },
+        options: { cursor, signal, onConnection: noteConnection },
         isNeeded: () => conversation.working().size > conversation.open().length,
       })) {
         if (event.type !== "presence") {

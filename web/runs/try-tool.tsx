@@ -14,7 +14,9 @@ import { PageLink } from "../parts/page-link.tsx";
 import { type FormDraft, draftOf, fieldsOf, readForm } from "../parts/forms/schema-fields.ts";
 import { SchemaForm } from "../parts/forms/schema-form.tsx";
 import { useQuery } from "../page/path.ts";
+import type { RunEvent } from "../../src/protocol/threads/events.ts";
 import { client } from "../page/server.ts";
+import { follow } from "../stream/follow.ts";
 import { RunState } from "../run-list/run-state.tsx";
 import { runsInside } from "../run-list/runs-client.ts";
 
@@ -166,10 +168,10 @@ function Answer({ answer: { run, result, questions = [] }, onAnswer }: AnswerPro
 
 /** The same call once it has ended, or asks the next thing. */
 async function afterDecision(runId: string, signal: AbortSignal): Promise<ToolCallView> {
-  for await (const { event } of client.follow(runId, { signal })) {
+  for await (const { event } of follow<RunEvent>({ of: "run", id: runId }, { signal })) {
     if (event.type === "call-end") {
       const { content, isError = false, data } = event.item.body;
-      for await (const _ of client.follow(runId, { signal }));
+      for await (const _ of follow({ of: "run", id: runId }, { signal }));
       return { run: await client.run(runId, signal), result: { content, isError, data } };
     }
     if (event.type === "run-wait") {

@@ -3,7 +3,8 @@ import type { RunDetailsView } from "../../src/protocol/threads/run-trace.ts";
 import { isEnded } from "../../src/protocol/threads/runs.ts";
 import { useMe } from "../page/me.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
-import { client } from "../page/server.ts";
+import type { RunEvent } from "../../src/protocol/threads/events.ts";
+import { follow } from "../stream/follow.ts";
 import { runsInside } from "../run-list/runs-client.ts";
 
 const soonMs = 400;
@@ -53,13 +54,14 @@ export function useRun(id: string, limit: number | undefined): LoadedRun {
       );
     };
     let isFollowed = isMine;
-    const follow = async () => {
-      for await (const { event } of client.follow(id, { cursor: String(lastSeq.current), signal: stop.signal }))
+    const listen = async () => {
+      const from = { cursor: String(lastSeq.current), signal: stop.signal };
+      for await (const { event } of follow<RunEvent>({ of: "run", id }, from))
         if ("seq" in event || event.type === "step-start" || event.type === "step-retry") again();
       again();
     };
     if (isMine)
-      void follow()
+      void listen()
         // What the poll finds stands in place of what can't be followed.
         .catch(() => undefined)
         .then(() => (isFollowed = false));

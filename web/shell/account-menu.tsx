@@ -16,6 +16,7 @@ import { theme } from "../browser/theme.ts";
 import { useMe } from "../page/me.ts";
 import { goTo } from "../page/path.ts";
 import { base, reasonOf, server } from "../page/server.ts";
+import { lookAtConnection } from "../stream/follow.ts";
 import { announce } from "../parts/announce.tsx";
 import { MenuBehind, type MenuEntry } from "../parts/menus/menu.tsx";
 import { setNotifications, useNotifications } from "../threads/notifications.ts";
@@ -90,6 +91,8 @@ export function AccountMenu({ isFolded, onChoose, onHelp }: AccountMenuProps) {
 async function leave(): Promise<void> {
   try {
     await logOut(server);
+    // Other tabs learn of it by their stream.
+    lookAtConnection();
     location.assign(`${base}login`);
   } catch (error) {
     announce(reasonOf(error));

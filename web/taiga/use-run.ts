@@ -1,6 +1,8 @@
 import { useEffect, useState } from "react";
 import { textOf } from "../../src/protocol/threads/items.ts";
+import type { RunEvent } from "../../src/protocol/threads/events.ts";
 import { client, reasonOf } from "../page/server.ts";
+import { follow } from "../stream/follow.ts";
 import { type MinutesDraft, partsOf } from "./draft.ts";
 import { afterEvent, beginning, type RunState } from "./run-fold.ts";
 
@@ -26,20 +28,20 @@ export function useRun(id: string): RunProgress {
     const fail = (error: unknown) => {
       if (!signal.aborted) setShown((before) => ({ ...before, problem: reasonOf(error) }));
     };
-    const follow = async () => {
+    const listen = async () => {
       const { threadId } = await client.run(id, signal);
       const items = await client.items(threadId, { limit: 5 }, signal);
       const message = items.find((item) => item.kind === "message" && item.body.role === "user");
       const about = message?.kind === "message" ? aboutIn(textOf(message.body.content)) : undefined;
       if (!signal.aborted) setShown((before) => ({ ...before, about }));
-      for await (const { event } of client.follow(id, { signal, patienceMs: Infinity })) {
+      for await (const { event } of follow<RunEvent>({ of: "run", id }, { signal })) {
         run = afterEvent(run, event);
         // At most once in a moment, however fast they come.
         if (!isScheduled) setTimeout(show, 16);
         isScheduled = true;
       }
     };
-    follow().catch(fail);
+    listen().catch(fail);
     return () => stop.abort();
   }, [id]);
   return shown;

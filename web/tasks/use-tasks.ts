@@ -3,6 +3,7 @@ import type { TaskPage, TaskStatus, TaskView } from "../../src/protocol/threads/
 import { createTaskClient, type NewTaskInput, type TaskInput } from "../../src/client/tasks.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import { reasonOf, server } from "../page/server.ts";
+import { follow } from "../stream/follow.ts";
 
 const tasks = createTaskClient(server);
 const pageSize = 100;
@@ -93,7 +94,7 @@ async function readTasks(
 function followWhileSeen(changed: () => Promise<void>, failed: (error: unknown) => void): () => void {
   let following: AbortController | undefined;
   const listen = async (signal: AbortSignal) => {
-    for await (const _ of tasks.follow({ signal, patienceMs: Infinity })) await changed();
+    for await (const _ of follow({ of: "tasks" }, { signal })) await changed();
   };
   const look = () => {
     const isSeen = document.visibilityState === "visible";

@@ -1,7 +1,9 @@
 import { useEffect, useState } from "react";
 import { type ConversationBlock, type BlockOf, createConversation, childRunOf } from "../../src/client/conversation.ts";
 
-import { client, reasonOf, server } from "../page/server.ts";
+import type { RunEvent } from "../../src/protocol/threads/events.ts";
+import { reasonOf, server } from "../page/server.ts";
+import { follow } from "../stream/follow.ts";
 
 type ChildRun = {
   readonly blocks: readonly ConversationBlock[];
@@ -24,13 +26,13 @@ export function useChildRun(id: string): ChildRun {
       timer = undefined;
       setState({ blocks: [...conversation.blocks()] });
     };
-    const follow = async () => {
-      for await (const { event } of client.follow(id, { signal: stop.signal })) {
+    const listen = async () => {
+      for await (const { event } of follow<RunEvent>({ of: "run", id }, { signal: stop.signal })) {
         conversation.apply(event);
         timer ??= setTimeout(show, showMs);
       }
     };
-    follow().catch((error: unknown) => {
+    listen().catch((error: unknown) => {
       if (!stop.signal.aborted) setState(({ blocks }) => ({ blocks, problem: reasonOf(error) }));
     });
     return () => {

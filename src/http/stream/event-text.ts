@@ -3,17 +3,21 @@ import { publicItem } from "../../protocol/threads/public-views.ts";
 
 /**
  * Formats events as SSE, each with the cursor after it, so that a reader disconnected within a batch can
- * continue after the last event it received.
+ * continue after the last event it received. `prefix` stands before the cursor, where it says of what it is the cursor.
  */
-export function createEventWriter(from: Cursor): (events: readonly RunEvent[], cursor: () => Cursor) => string {
+export function createEventWriter(
+  from: Cursor,
+  prefix = "",
+): (events: readonly RunEvent[], cursor: () => Cursor) => string {
   let before = from;
+  const place = prefix === "" ? "" : `${prefix} `;
   return (events, cursor) => {
     const after = cursor();
     let text = "";
     for (let index = 0; index < events.length; index++) {
       const event = events[index]!;
       before = index === events.length - 1 ? after : cursorAfter(before, event);
-      text += `event: ${event.type}\nid: ${formatCursor(before)}\ndata: ${dataOf(event)}\n\n`;
+      text += `event: ${event.type}\nid: ${place}${formatCursor(before)}\ndata: ${dataOf(event)}\n\n`;
     }
     return text;
   };

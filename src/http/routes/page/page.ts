@@ -28,6 +28,9 @@ const policyOf = (document: string) =>
 const drawingPolicy =
   "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; base-uri 'self'; form-action 'none'; frame-ancestors 'self'";
 
+/** A worker has the policy of its own file, and the one that holds the event streams asks the server. */
+const assetPolicy = "default-src 'none'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+
 function styleHashes(document: string): readonly string[] {
   const styles = document.split("<style>").slice(1);
   return styles.map((rest) => {
@@ -145,7 +148,7 @@ export const pageAsset = endpoint({
   handle({ params, request, reply, services }) {
     const file = services.page?.get(`assets/${params.path}`);
     if (!file) throw new NotFound("This part of the page no longer exists. Reload the page.");
-    reply.header("cache-control", "public, max-age=31536000, immutable");
+    reply.header("cache-control", "public, max-age=31536000, immutable").header("content-security-policy", assetPolicy);
     return sendPageFile({ request, reply }, file);
   },
 });

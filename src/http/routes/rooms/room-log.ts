@@ -2,15 +2,12 @@ import { z } from "zod";
 import { questionSchema } from "../../../protocol/threads/run-shapes.ts";
 import { itemSchema } from "../../../protocol/threads/item-schema.ts";
 import { threadSchema } from "../../../protocol/threads/threads.ts";
-import { type RoomView, type PresenceEvent, presenceSchema } from "../../../protocol/agents/rooms.ts";
-import { InvalidInput } from "../../../protocol/base/errors.ts";
-import { type Cursor, parseCursor } from "../../../protocol/threads/events.ts";
+import { presenceSchema } from "../../../protocol/agents/rooms.ts";
 import { decisionInputSchema } from "../../shapes/decision-input.ts";
 import { threadMarkdown } from "../../shapes/thread-text.ts";
-import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
+import { askedCursor, openRoom, streamSubject } from "../../requests/followed-subjects.ts";
+import { endpoint } from "../../server/endpoint.ts";
 import { eventSchema, eventStream } from "../../shapes/event-schema.ts";
-import { createEventWriter } from "../../stream/event-text.ts";
-import { followUntil } from "../../stream/follow-run.ts";
 import { publicQuestion } from "../../shapes/question-view.ts";
 import { followedEventSchema } from "../../shapes/run-event-schema.ts";
 import { itemPageQuery, itemPageSchema, readItemPage } from "../../shapes/item-page.ts";
@@ -109,51 +106,7 @@ export const followRoom = endpoint({
     ),
   },
   async handle(call) {
-    const { params, query, caller, request, services } = call;
-    const header = request.headers["last-event-id"];
-    const text = (typeof header === "string" && header !== "" ? header : query.cursor) ?? "0";
-    const from = parseCursor(text);
-    const room = await services.rooms.get(caller, params.id);
-    if (!from || from.seq > room.lastSeq)
-      throw new InvalidInput("This cursor is from another room.", { code: "invalid_cursor", param: "cursor" });
-    tellRoom(call, room, from);
+    const { params, query } = call;
+    streamSubject(call, await openRoom(call, { id: params.id, cursor: askedCursor(call, query.cursor) }));
   },
 });
-
-function tellRoom(
-  { request, reply, caller, services, streams }: EndpointCall,
-  { id, you }: Pick<RoomView, "id" | "you">,
-  from: Cursor,
-): void {
-  streams.admit(reply, caller.userId);
-  const write = createEventWriter(from);
-  const stream = streams.open(reply, {
-    onClose() {
-      follower.close();
-      presence.leave();
-    },
-    farewell: () => ": the server stops; come back with the last id\n\n",
-  });
-  stream.write(": following\n\n");
-  const presence = services.presence.enter({ roomId: id, userId: caller.userId }, (people) => {
-    // Let out of the room, or the room is gone.
-    if (!people.some(({ handle }) => handle === you)) return stream.end();
-    const event: PresenceEvent = { type: "presence", people };
-    return stream.write(`event: presence\ndata: ${JSON.stringify(event)}\n\n`);
-  });
-  const follower = followUntil(
-    services.runs,
-    { target: { threadId: id }, from },
-    {
-      events(events, cursor) {
-        stream.write(write(events, cursor));
-        return false;
-      },
-      error(error) {
-        request.log.error({ err: error }, "a room could not be followed");
-        stream.end();
-      },
-      drained: stream.drained,
-    },
-  );
-}

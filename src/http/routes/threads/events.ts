@@ -1,24 +1,34 @@
 import { z } from "zod";
-import { InvalidInput } from "../../../protocol/base/errors.ts";
-import { type Cursor, parseCursor } from "../../../protocol/threads/events.ts";
-import type { FollowTarget } from "../../../run/runs.ts";
+import { authorize } from "../../server/entry.ts";
+import { ColloquyError } from "../../../protocol/base/errors.ts";
+import { idSchema } from "../../../protocol/base/shapes.ts";
+import { presenceSchema } from "../../../protocol/agents/rooms.ts";
+import {
+  askedCursor,
+  openRoom,
+  openRun,
+  openTasks,
+  openThread,
+  streamSubject,
+  type OpenedSubject,
+} from "../../requests/followed-subjects.ts";
 import { type EndpointCall, endpoint } from "../../server/endpoint.ts";
-import { eventStream } from "../../shapes/event-schema.ts";
-import { createEventWriter } from "../../stream/event-text.ts";
-import { followUntil, runTarget } from "../../stream/follow-run.ts";
+import { eventSchema, eventStream } from "../../shapes/event-schema.ts";
 import { followedEventSchema } from "../../shapes/run-event-schema.ts";
 import { idParams } from "../../shapes/schemas.ts";
 
+const cursor = z.string().optional();
 const query = z.object({
-  cursor: z.string().optional().describe("Cursor to continue from; the header Last-Event-ID takes precedence"),
+  cursor: cursor.describe("Cursor to continue from; the header Last-Event-ID takes precedence"),
 });
 const events = eventStream(
   "Events: `event` is the type, `data` the event as JSON, `id` the cursor after it",
   followedEventSchema,
 );
+const ofThreads = ["threads:read", "own"] as const;
 
 export const followThread = endpoint({
-  needs: ["threads:read", "own"],
+  needs: ofThreads,
   tag: "threads",
   summary: "Follow a thread",
   description: "Server-sent events of all its runs from a cursor on; the stream stays open.",
@@ -26,15 +36,13 @@ export const followThread = endpoint({
   query,
   answers: { 200: events },
   async handle(call) {
-    const from = cursorOf(call, call.query.cursor);
-    const { id, lastSeq } = await call.services.threads.getThread(call.caller, call.params.id);
-    refuseAhead(from, lastSeq);
-    tellEvents(call, { threadId: id }, from);
+    const place = { id: call.params.id, cursor: askedCursor(call, call.query.cursor) };
+    streamSubject(call, await openThread(call, place));
   },
 });
 
 export const followRun = endpoint({
-  needs: ["threads:read", "own"],
+  needs: ofThreads,
   tag: "runs",
   summary: "Follow a run",
   description: "Server-sent events from a cursor on, until the run ends. 204: the cursor is behind its end.",
@@ -42,65 +50,117 @@ export const followRun = endpoint({
   query,
   answers: { 200: events, 204: z.null() },
   async handle(call) {
-    const from = cursorOf(call, call.query.cursor);
-    const { caller, services } = call;
-    const runId = call.params.id;
-    const { threadId, lastSeq, first, end, resumedAt } = await services.runs.placeOf(caller, runId);
-    refuseAhead(from, lastSeq);
-    if (end !== undefined && end <= from.seq) {
-      // the status with which a browser's EventSource stops asking
-      await call.reply.code(204).send();
-      return;
-    }
-    const target = runTarget({ threadId, runId, resumedAt });
-    tellEvents(call, target, { ...from, seq: Math.max(from.seq, first - 1) });
+    const opened = await openRun(call, { id: call.params.id, cursor: askedCursor(call, call.query.cursor) });
+    // the status with which a browser's EventSource stops asking
+    if (opened === "over") await call.reply.code(204).send();
+    else streamSubject(call, opened);
   },
 });
 
-function cursorOf({ request }: EndpointCall, asked: string | undefined): Cursor {
-  const header = request.headers["last-event-id"];
-  const text = (typeof header === "string" && header !== "" ? header : asked) ?? "0";
-  const cursor = parseCursor(text);
-  if (!cursor) throw new InvalidInput("This cursor is not valid.", { code: "invalid_cursor", param: "cursor" });
-  return cursor;
+const maxSubjects = 64;
+const place = { id: idSchema, cursor };
+const subject = z.discriminatedUnion("of", [
+  z.strictObject({ of: z.literal("thread"), ...place }),
+  z.strictObject({ of: z.literal("run"), ...place }),
+  z.strictObject({ of: z.literal("room"), ...place }),
+  z.strictObject({ of: z.literal("tasks") }),
+]);
+type Subject = z.output<typeof subject>;
+
+const nth = z
+  .string()
+  .describe("Number of the subject in the request, from 0, and the cursor after the event, if it has one");
+const refusal = z.object({ error: z.object({ code: z.string(), message: z.string(), status: z.int() }) });
+
+export const followMany = endpoint({
+  needs: ["threads:read", "tasks:read", "own"],
+  tag: "threads",
+  summary: "Follow many threads, runs and rooms over one connection",
+  description:
+    "Server-sent events of each subject as its own stream has them, each with the subject's number before its `id`; the " +
+    "stream stays open. `over`: a subject has ended; `again`: ask again for it; `refused`: it can't be followed. To follow " +
+    "others, ask anew with the cursors that you have.",
+  body: z.strictObject({ subjects: z.array(subject).min(1).max(maxSubjects) }),
+  answers: {
+    200: eventStream(
+      "Events: the first is `hello`, which says whose stream it is; `id` is the subject's number and its cursor",
+      z.union([
+        eventSchema(z.object({ user: z.string() }), "hello"),
+        followedEventSchema,
+        eventSchema(presenceSchema, "presence").extend({ id: nth }),
+        eventSchema(z.object({ type: z.literal("changed") })).extend({ id: nth }),
+        eventSchema(z.object({}), z.enum(["over", "again"])).extend({ id: nth }),
+        eventSchema(refusal, "refused").extend({ id: nth }),
+      ]),
+    ),
+  },
+  async handle(call) {
+    call.streams.admit(call.reply, call.caller.userId);
+    const subjects = await Promise.all(call.body.subjects.map((each) => openSubject(call, each)));
+    streamMany(call, subjects);
+  },
+});
+
+/** Why one can't be followed is told in its place: the others can. */
+async function openSubject(call: EndpointCall, asked: Subject): Promise<OpenedSubject | "over" | ColloquyError> {
+  const as = (needs: Parameters<typeof authorize>[1]) => ({ ...call, caller: authorize(call.caller, needs) });
+  try {
+    switch (asked.of) {
+      case "thread":
+        return await openThread(as(ofThreads), asked);
+      case "run":
+        return await openRun(as(ofThreads), asked);
+      case "room":
+        return await openRoom(as("threads:read"), asked);
+      case "tasks":
+        return openTasks(as("tasks:read"));
+    }
+  } catch (error) {
+    if (error instanceof ColloquyError) return error;
+    throw error;
+  }
 }
 
-/** A place that the log has not come to would be waited for, and all that comes before it kept back. */
-function refuseAhead(from: Cursor, lastSeq: number): void {
-  if (from.seq <= lastSeq) return;
-  throw new InvalidInput(`This cursor is ahead of the thread, whose last seq is ${lastSeq}.`, {
-    code: "invalid_cursor",
-    param: "cursor",
-  });
-}
-
-function tellEvents(call: EndpointCall, target: FollowTarget, from: Cursor): void {
-  const { request, reply, caller, services, streams } = call;
-  streams.admit(reply, caller.userId);
-  const write = createEventWriter(from);
+function streamMany(
+  { reply, caller, streams }: EndpointCall,
+  subjects: readonly (OpenedSubject | "over" | ColloquyError)[],
+): void {
+  const open = new Set<{ close(): void }>();
   const stream = streams.open(reply, {
-    onClose: () => follower.close(),
-    farewell: () => ": the server stops; come back with the last id\n\n",
-  });
-  // so that the reader hears at once that it follows
-  stream.write(": following\n\n");
-  const follower = followUntil(
-    services.runs,
-    { target, from },
-    {
-      events(events, cursor) {
-        const text = write(events, cursor);
-        const ended =
-          target.runId !== undefined && events.some((event) => event.type === "run-end" && event.run === target.runId);
-        if (ended) stream.end(text);
-        else stream.write(text);
-        return ended;
-      },
-      error(error) {
-        request.log.error({ err: error }, "a thread could not be followed");
-        stream.end();
-      },
-      drained: stream.drained,
+    onClose() {
+      for (const each of open) each.close();
     },
-  );
+    farewell: () => ": the server stops; come back with the cursors that you have\n\n",
+  });
+  const { write, drained } = stream;
+  write(`event: hello\ndata: ${JSON.stringify({ user: caller.userId })}\n\n`);
+  for (const [number, subject] of subjects.entries()) {
+    const prefix = String(number);
+    const tell = (type: string, data: unknown = {}) =>
+      write(`event: ${type}\nid: ${prefix}\ndata: ${JSON.stringify(data)}\n\n`);
+    if (subject === "over") tell("over");
+    else if (subject instanceof ColloquyError) {
+      const { code, message, status } = subject;
+      tell("refused", { error: { code, message, status } });
+    } else {
+      let isOver = false;
+      const opened = subject({
+        prefix,
+        write: (text) => !isOver && write(text),
+        drained,
+        end(why, text) {
+          if (isOver) return;
+          if (text !== undefined) write(text);
+          isOver = true;
+          tell(why);
+          // While it opens nobody can close it yet.
+          queueMicrotask(() => {
+            opened.close();
+            open.delete(opened);
+          });
+        },
+      });
+      open.add(opened);
+    }
+  }
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { taskPageSchema, taskSchema, taskStatuses, type TaskView } from "../../../protocol/threads/tasks.ts";
 import type { TaskRecord } from "../../../store/tasks/tasks.ts";
+import { openTasks, streamSubject } from "../../requests/followed-subjects.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { eventSchema, eventStream } from "../../shapes/event-schema.ts";
 import { idempotencyOf } from "../../requests/run-headers.ts";
@@ -85,8 +86,6 @@ export const deleteTask = endpoint({
   },
 });
 
-const changed = 'data: {"type":"changed"}\n\n';
-
 export const followTasks = endpoint({
   needs: "tasks:read",
   tag: "tasks",
@@ -96,14 +95,5 @@ export const followTasks = endpoint({
   answers: {
     200: eventStream("An event whenever something has changed", eventSchema(z.object({ type: z.literal("changed") }))),
   },
-  handle({ caller, services, streams, reply }) {
-    streams.admit(reply, caller.userId);
-    let stop = () => {};
-    const stream = streams.open(reply, {
-      onClose: () => stop(),
-      farewell: () => ": the server stops; come back\n\n",
-    });
-    stream.write(": following\n\n");
-    stop = services.taskList.follow(caller.userId, () => stream.write(changed));
-  },
+  handle: (call) => streamSubject(call, openTasks(call)),
 });
