@@ -9,6 +9,7 @@ import type { FieldSpec } from "./definition-fields.ts";
 import { DefinitionList } from "./definition-list.tsx";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { figure } from "../parts/format.ts";
+import { runsInside } from "../run-list/runs-client.ts";
 import { Note } from "../parts/note.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { TextField } from "../parts/forms/fields.tsx";
@@ -21,18 +22,62 @@ export function Agents() {
   const models = useLoaded("names of models", client.models);
   const revisions = loaded.data?.map(({ id, revision }) => `${id} ${revision}`).join();
   const listed = useLoaded(`agents ${revisions}`, client.agents);
+  const tools = useLoaded("tools", (signal) => runsInside.tools(signal));
   const promptSize = ({ id, state }: DefinedAgent) => {
     const agent = state === "active" && listed.data?.find((each) => each.id === id);
     return agent && <PromptSize of={agent} />;
   };
   const fields: readonly FieldSpec[] = [
-    { key: "description", label: t`Description`, kind: "line" },
-    { key: "model", label: t`Model`, kind: "line", hint: "default", choices: models.data ?? [] },
-    { key: "strategy", label: t`Strategy`, kind: "choice", choices: ["", ...strategies] },
-    { key: "activation", label: t`In rooms, answers`, kind: "choice", choices: ["", "mention", "always"] },
-    { key: "instructions", label: t`Instructions`, kind: "long" },
-    { key: "tools", label: t`Tools (one per line, * for all)`, kind: "words", hint: "*_task" },
-    { key: "agents", label: t`Can delegate to (one per line)`, kind: "words", hint: "researcher" },
+    {
+      key: "description",
+      label: t`Description`,
+      kind: "line",
+      help: t`What it is good at. People read it, and other agents choose by it.`,
+    },
+    {
+      key: "model",
+      label: t`Model`,
+      kind: "line",
+      hint: "default",
+      choices: models.data ?? [],
+      help: t`Leave empty for the server's default model.`,
+    },
+    {
+      key: "strategy",
+      label: t`Strategy`,
+      kind: "choice",
+      choices: ["", ...strategies],
+      help: t`How it works: “tools” calls tools until it is done, “plan-execute” plans first, “chat” only talks.`,
+    },
+    {
+      key: "activation",
+      label: t`In rooms, answers`,
+      kind: "choice",
+      choices: ["", "mention", "always"],
+      help: t`When it speaks in a room: only when it is mentioned, or to every message.`,
+    },
+    {
+      key: "instructions",
+      label: t`Instructions`,
+      kind: "long",
+      help: t`Part of every call to the model: what it is, how it should work, what it must not do.`,
+    },
+    {
+      key: "tools",
+      label: t`Tools`,
+      kind: "words",
+      hint: "*_task",
+      help: t`Pick tools, or type a pattern such as *_task; * is every tool its user may use. None: it only talks.`,
+      picks: (tools.data ?? []).map(({ name, description }) => ({ value: name, about: firstSentence(description) })),
+    },
+    {
+      key: "agents",
+      label: t`Can delegate to`,
+      kind: "words",
+      hint: "researcher",
+      help: t`Agents that it may hand work on to.`,
+      picks: (listed.data ?? []).map(({ id, description }) => ({ value: id, about: description })),
+    },
   ];
   return (
     <>

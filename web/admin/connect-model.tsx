@@ -1,10 +1,12 @@
-import { useState } from "react";
 import { plural, t } from "@lingui/core/macro";
+import { useRef, useState } from "react";
 import type { FoundModels } from "../../src/protocol/agents/trials.ts";
 import type { DefinedModel } from "../../src/protocol/agents/definitions.ts";
 import { definitions } from "./admin-client.ts";
+import { type ProviderPreset, providerPresets } from "./provider-presets.ts";
 import { DefinitionEditor } from "./definition-editor.tsx";
 import { modelFields, Trial } from "./model-trial.tsx";
+import { announce } from "../parts/announce.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { TextField } from "../parts/forms/fields.tsx";
@@ -23,6 +25,15 @@ export function ConnectModel({ known, onSaved, onClose }: ConnectProps) {
   const [found, setFound] = useState<FoundModels>();
   const [chosen, setChosen] = useState<string>();
   const [isDefault, setDefault] = useState(true);
+  const [preset, setPreset] = useState<ProviderPreset>();
+  const form = useRef<HTMLDivElement>(null);
+  const choosePreset = (next: ProviderPreset | undefined) => {
+    setPreset(next);
+    setFound(undefined);
+    setBaseUrl(next?.baseUrl ?? "");
+    const field = next?.needsKey ? "input[type=password]" : "input";
+    form.current?.querySelector<HTMLInputElement>(field)?.focus();
+  };
   if (chosen !== undefined)
     return (
       <DefinitionEditor
@@ -41,6 +52,7 @@ export function ConnectModel({ known, onSaved, onClose }: ConnectProps) {
         tryIt={async (draft) => <Trial trial={await definitions.tryModel(draft)} />}
         onSaved={async ({ id }) => {
           if (isDefault) await definitions.setDefault("model", id);
+          announce(t`Model ${id} connected.`);
           onSaved();
         }}
         onClose={() => setChosen(undefined)}
@@ -56,49 +68,65 @@ export function ConnectModel({ known, onSaved, onClose }: ConnectProps) {
     <section className="grid gap-3 rounded-card border border-hairline p-3" aria-label={t`Connect a model`}>
       <h2>{t`Connect a model`}</h2>
       <p className="text-muted">{t`Enter the address of a model server (Ollama, llama.cpp, LM Studio, vLLM, or a provider) and its API key, if it needs one. Colloquy lists the models it finds.`}</p>
-      <Form
-        name={t`Connect a model`}
-        submit={t`Find models`}
-        onSubmit={async () => {
-          setFound(undefined);
-          setFound(await definitions.findModels({ baseUrl: wholeAddress(baseUrl), ...(apiKey !== "" && { apiKey }) }));
-        }}
-        beside={
-          <>
-            <button type="button" className="button" onClick={() => setChosen("")}>
-              {t`Enter manually`}
-            </button>
-            <button type="button" className="button" onClick={onClose}>
-              {t`Cancel`}
-            </button>
-          </>
-        }
-      >
-        <TextField
-          label={t`Address`}
-          value={baseUrl}
-          onChange={setBaseUrl}
-          hint="http://localhost:11434"
-          isNeeded
-          isWide
-          choices={addresses}
-        />
-        <TextField label={t`API key (optional)`} type="password" value={apiKey} onChange={setApiKey} />
-      </Form>
+      <div role="group" aria-label={t`Provider`} className="preset-cards">
+        {providerPresets.map((each) => (
+          <button
+            key={each.name}
+            type="button"
+            className="preset-card"
+            aria-pressed={each === preset}
+            onClick={() => choosePreset(each)}
+          >
+            <span className="font-semibold">{each.name}</span>
+            {!each.needsKey && <span className="text-xs text-muted">{t`on this machine`}</span>}
+          </button>
+        ))}
+        <button
+          type="button"
+          className="preset-card"
+          aria-pressed={preset === undefined}
+          onClick={() => choosePreset(undefined)}
+        >
+          <span className="font-semibold">{t`Another server`}</span>
+        </button>
+      </div>
+      <div ref={form}>
+        <Form
+          name={t`Connect a model`}
+          submit={t`Find models`}
+          onSubmit={async () => {
+            setFound(undefined);
+            setFound(
+              await definitions.findModels({ baseUrl: wholeAddress(baseUrl), ...(apiKey !== "" && { apiKey }) }),
+            );
+          }}
+          beside={
+            <>
+              <button type="button" className="button" onClick={() => setChosen("")}>
+                {t`Enter manually`}
+              </button>
+              <button type="button" className="button" onClick={onClose}>
+                {t`Cancel`}
+              </button>
+            </>
+          }
+        >
+          <TextField
+            label={t`Address`}
+            value={baseUrl}
+            onChange={setBaseUrl}
+            hint="http://localhost:11434"
+            isNeeded
+            isWide
+            choices={providerPresets.map(({ baseUrl: address }) => address)}
+          />
+          <TextField label={t`API key (optional)`} type="password" value={apiKey} onChange={setApiKey} />
+        </Form>
+      </div>
       {found && <FoundModelList found={found} onChoose={setChosen} />}
     </section>
   );
 }
-/** Where model servers usually are. */
-const addresses = [
-  "http://localhost:11434",
-  "http://localhost:8080/v1",
-  "http://localhost:1234/v1",
-  "https://api.openai.com/v1",
-  "https://api.anthropic.com",
-  "https://openrouter.ai/api/v1",
-];
-
 /** People write `localhost:11434`; what is elsewhere is asked over TLS. */
 function wholeAddress(text: string): string {
   const address = text.trim();

@@ -5,11 +5,13 @@ import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import type { DefinitionDraft, KindClient } from "../../src/client/definitions.ts";
 import { commandLineOf } from "../../src/protocol/agents/command-line.ts";
 import { confirmAction } from "../parts/confirm.tsx";
-import { definitionOf, type FieldSpec, definitionForm, type DefinitionForm } from "./definition-fields.ts";
+import { definitionOf, type FieldSpec, definitionForm, type DefinitionForm, linesOf } from "./definition-fields.ts";
 import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
-import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
+import { PicksField } from "../parts/menus/picks-field.tsx";
+import { ChoiceField, Field, TextField, useHelp } from "../parts/forms/fields.tsx";
 import { addNames, sourceNames } from "./admin-names.ts";
+
 const kinds = { models: "model", agents: "agent", "mcp-servers": "mcp-server" } as const;
 
 type DefinitionEditorProps<View extends DefinedView> = {
@@ -112,17 +114,27 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
             {entry && <p className="text-muted">{placeText(entry)}</p>}
             {about}
           </div>
-          {!entry && <TextField label={t`Name`} value={id} onChange={setId} isNeeded />}
-          {fields
-            .filter(({ key }) => written.values[key] !== undefined)
-            .map((field) => (
-              <SpecField
-                key={field.key}
-                field={field}
-                value={written.values[field.key] ?? ""}
-                onChange={(value) => setWritten({ ...written, values: { ...written.values, [field.key]: value } })}
+          <div className="form-columns">
+            {!entry && (
+              <TextField
+                label={t`Name`}
+                help={t`Short, without spaces. It is written in addresses and, for agents, after the @.`}
+                value={id}
+                onChange={setId}
+                isNeeded
               />
-            ))}
+            )}
+            {fields
+              .filter(({ key }) => written.values[key] !== undefined)
+              .map((field) => (
+                <SpecField
+                  key={field.key}
+                  field={field}
+                  value={written.values[field.key] ?? ""}
+                  onChange={(value) => setWritten({ ...written, values: { ...written.values, [field.key]: value } })}
+                />
+              ))}
+          </div>
           <details className="basis-full" open={written.rest !== "" && isReadOnly}>
             <summary>{t`Advanced (JSON)`}</summary>
             <Field label={t`Other keys of the definition`} isWide>
@@ -174,11 +186,31 @@ type SpecFieldProps = {
   readonly onChange: (value: string) => void;
 };
 
-function SpecField({ field: { label, kind, choices = [], hint, isNeeded = false }, value, onChange }: SpecFieldProps) {
+function SpecField({ field, value, onChange }: SpecFieldProps) {
+  const { label, kind, choices = [], hint, help, isNeeded = false, picks } = field;
+  const explained = useHelp(help);
+  if (picks)
+    return (
+      <PicksField
+        label={label}
+        help={help}
+        hint={hint}
+        picks={picks}
+        isOpenEnded
+        picked={linesOf(value)}
+        onChange={(picked) => onChange(picked.join("\n"))}
+        texts={{
+          takeOut: (text) => t`Remove ${text}`,
+          asTyped: (text) => t`Everything that matches ${text}`,
+          nothing: t`Nothing matches. Type a pattern such as *_task.`,
+        }}
+      />
+    );
   if (kind === "choice")
     return (
       <ChoiceField
         label={label}
+        help={help}
         value={value}
         onChange={onChange}
         options={[...new Set([...choices, value])].map((each) => [each, each === "" ? t`(default)` : each])}
@@ -188,6 +220,7 @@ function SpecField({ field: { label, kind, choices = [], hint, isNeeded = false 
     return (
       <TextField
         label={label}
+        help={help}
         value={value}
         onChange={onChange}
         type={kind === "secret" ? "password" : "text"}
@@ -197,8 +230,9 @@ function SpecField({ field: { label, kind, choices = [], hint, isNeeded = false 
       />
     );
   return (
-    <Field label={label} isWide={kind === "long"}>
+    <Field label={label} isWide={kind === "long"} help={explained}>
       <textarea
+        aria-describedby={explained?.id}
         className="field w-full min-w-60 text-ink"
         rows={kind === "long" ? 8 : 3}
         value={value}

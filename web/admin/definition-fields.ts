@@ -1,3 +1,4 @@
+import type { Pick } from "../parts/menus/picks-field.tsx";
 import type { Definition } from "../../src/protocol/agents/definitions.ts";
 
 /** `words`: a list, one to a line; `pairs`: names and values, one `name: value` to a line. */
@@ -9,6 +10,10 @@ export type FieldSpec = {
   /** Of a choice all there are, of a line suggestions. */
   readonly choices?: readonly string[];
   readonly hint?: string;
+  /** Below the field: what it is for. */
+  readonly help?: string;
+  /** Of `words`, what there is to pick from; anything else may be written as a pattern. */
+  readonly picks?: readonly Pick[];
   readonly isNeeded?: boolean;
 };
 

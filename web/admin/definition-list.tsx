@@ -3,7 +3,7 @@ import { t } from "@lingui/core/macro";
 import type { DefinedView } from "../../src/protocol/agents/definitions.ts";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import type { DefinitionDraft, KindClient } from "../../src/client/definitions.ts";
-import { changeQuery, useQuery } from "../page/path.ts";
+import { changeQuery, goTo, useQuery } from "../page/path.ts";
 import { DefinitionEditor, entryKey } from "./definition-editor.tsx";
 import type { FieldSpec } from "./definition-fields.ts";
 import type { LoadState } from "../parts/use-loaded.ts";
@@ -40,10 +40,12 @@ export function DefinitionList<View extends DefinedView>(props: DefinitionListPr
   const opened = query.get("edit");
   const entry = loaded.data?.find((each) => entryKey(each) === opened);
   const isNew = query.has("new");
-  const close = () => changeQuery({ edit: undefined, new: undefined });
+  const close = () => changeQuery({ edit: undefined, new: undefined, back: undefined });
   const saved = () => {
     loaded.reload();
-    close();
+    // Whoever came from the beginning of a conversation to make something for it goes on there.
+    if (isNew && query.get("back") === "chat") goTo("/");
+    else close();
   };
   const editor = { section, kind, fields, onSaved: saved, onClose: close, ...(tryDraft && { tryIt: tryDraft }) };
   return (

@@ -12,9 +12,9 @@ const samples = [
 ];
 
 const firstSteps = [
-  { text: t`Connect a model`, path: "/admin/models?new=1" },
-  { text: t`Create an agent`, path: "/admin/agents?new=1" },
-  { text: t`Add an MCP server`, path: "/admin/mcp-servers?new=1" },
+  { text: t`Connect a model`, path: "/admin/models?new=1&back=chat" },
+  { text: t`Create an agent`, path: "/admin/agents?new=1&back=chat" },
+  { text: t`Add an MCP server`, path: "/admin/mcp-servers?new=1&back=chat" },
 ];
 
 const outcomeNames: Readonly<Record<string, string>> = {
