@@ -20,7 +20,8 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
     await server.close();
   });
 
-  const section = (name: string) => page.getByRole("navigation", { name: "Administration" }).getByText(name);
+  const section = (name: string) =>
+    page.getByRole("navigation", { name: "Administration" }).getByRole("link", { name, exact: true });
   const row = (text: string) => page.getByRole("row").filter({ hasText: text });
 
   test("people: made, invited, disabled, in a group, with a budget, erased", async () => {

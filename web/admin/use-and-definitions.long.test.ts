@@ -23,7 +23,8 @@ describe("the administration", { skip: skipBrowser }, () => {
     await server.close();
   });
 
-  const section = (name: string) => page.getByRole("navigation", { name: "Administration" }).getByText(name);
+  const section = (name: string) =>
+    page.getByRole("navigation", { name: "Administration" }).getByRole("link", { name, exact: true });
   const row = (text: string) => page.getByRole("row").filter({ hasText: text });
   const rowOf = (id: string) =>
     page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: id, exact: true }) });
@@ -31,7 +32,8 @@ describe("the administration", { skip: skipBrowser }, () => {
   test("today against the usual, over time, and by whom", async () => {
     await page.getByRole("link", { name: "Add an MCP server" }).click();
     await page.getByRole("region", { name: "Add an MCP server" }).waitFor();
-    await page.getByRole("link", { name: "Administration" }).click();
+    await page.getByRole("button", { name: /^Account/ }).click();
+    await page.getByRole("menuitem", { name: "Administration" }).click();
     await page.getByText("Requests today").waitFor();
     const today = page.locator("dl").first();
     await today.getByText("usually 10 per day").waitFor();
@@ -98,7 +100,13 @@ describe("the administration", { skip: skipBrowser }, () => {
     await editor.getByLabel("Name", { exact: true }).fill("Poet!");
     const instructions = "Answer in verse. ".repeat(250).trim();
     await editor.getByLabel("Instructions").fill(instructions);
-    await editor.getByRole("textbox", { name: "Tools" }).fill("now\nno_such_tool");
+    // Picked of those there are, or typed as it is.
+    const tools = editor.getByRole("combobox", { name: "Tools" });
+    await tools.fill("current");
+    await page.getByRole("option", { name: /^now/ }).click();
+    await tools.fill("no_such_tool");
+    await page.getByRole("option", { name: /^no_such_tool/ }).click();
+    await findsNothing(page, "tools picked");
     await editor.getByRole("button", { name: "Save" }).click();
     await editor.getByRole("alert").getByText("Name: lower-case letters").waitFor();
     assert.equal(await editor.getByLabel("Instructions").inputValue(), instructions);

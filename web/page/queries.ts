@@ -1,0 +1,14 @@
+import { QueryClient } from "@tanstack/react-query";
+
+/** What the page has read of the server. Emptied when somebody else looks at it: a login loads the page anew. */
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // Lists change by events; what has none is read again when it is shown after this long.
+      staleTime: 30_000,
+      // A request that fails tells so at once, with the way to ask again beside it.
+      retry: false,
+    },
+    mutations: { retry: false },
+  },
+});
