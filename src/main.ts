@@ -67,8 +67,8 @@ export async function startColloquy(config: Config, options: ColloquyOptions): P
   const webhooks = add(openWebhooks(config, { store, log, runsJobs }));
   const runs = add(
     await openRuns(config, {
-      ...{ store, models, definitions, tools, toolsServer, sandbox, mcp, uploads, knowledge, webhooks, prompts },
-      ...{ log, node, runsJobs, graceMs },
+      ...{ store, models, spending, definitions, tools, toolsServer, sandbox, mcp, uploads, knowledge, webhooks },
+      ...{ prompts, log, node, runsJobs, graceMs },
     }),
   );
 

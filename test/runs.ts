@@ -60,6 +60,7 @@ export type TestRunsOptions = {
   readonly mirror?: RunsOptions["mirror"];
   readonly outages?: RunsOptions["outages"];
   readonly runsJobs?: RunsOptions["runsJobs"];
+  readonly titles?: RunsOptions["titles"];
 };
 
 /** As it is, but for its times. */
@@ -102,6 +103,7 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
     mirror: options.mirror,
     outages: { ...shortOutages, ...options.outages },
     sandbox: options.sandbox,
+    titles: options.titles,
     ...(options.runsJobs === undefined ? {} : { runsJobs: options.runsJobs }),
   });
   const events = (started: RunStart) => eventsOf(service, started);

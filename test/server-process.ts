@@ -40,6 +40,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
       PATH: process.env["PATH"] ?? "",
       COLLOQUY_PORT: "0",
       COLLOQUY_PROBE: "false",
+      COLLOQUY_TITLES: "first-words",
       ...(watched !== undefined && { COLLOQUY_TEST_ANSWERS_FILE: watched }),
       ...env,
     },

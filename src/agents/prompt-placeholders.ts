@@ -19,6 +19,7 @@ export const promptPlaceholders: ReadonlyMap<string, Placeholders> = new Map([
   ["plan_answer", { required: ["results"], optional: ["plan", "question"] }],
   ["json_actions_repair", { required: ["reason"], optional: [] }],
   ["summarise", { required: ["conversation"], optional: ["words"] }],
+  ["title", { required: ["conversation"], optional: [] }],
   ["room_member", { required: ["name", "members"], optional: [] }],
   ["rag_query", { required: ["question"], optional: [] }],
   ["websearch_answer", { required: ["question", "results"], optional: [] }],

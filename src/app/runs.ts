@@ -15,6 +15,7 @@ import type { OpenMcp } from "./mcp.ts";
 import type { OpenedModels } from "./models.ts";
 import type { OpenToolsServer } from "./remote-tools.ts";
 import { sourceTextOf } from "./retrieval.ts";
+import type { OpenSpending } from "./spending.ts";
 import type { Store } from "./store.ts";
 import type { OpenTools } from "./tools.ts";
 import type { OpenUploads } from "./uploads.ts";
@@ -28,7 +29,8 @@ export type OpenRuns = RunsService & {
 
 type RunsDeps = {
   readonly store: Pick<Store, "database" | "secret" | "owner">;
-  readonly models: Pick<OpenedModels, "models" | "costOf">;
+  readonly models: Pick<OpenedModels, "models" | "costOf" | "callLog">;
+  readonly spending: Pick<OpenSpending, "services">;
   readonly definitions: Pick<OpenDefinitions, "agents">;
   readonly tools: Pick<OpenTools, "tools">;
   readonly toolsServer: Pick<OpenToolsServer, "remote">;
@@ -67,6 +69,11 @@ export async function openRuns(config: Config, deps: RunsDeps): Promise<OpenRuns
     sandbox: remote ? async () => remote.sandbox() : sandbox.state,
     deferAbove: config.mcp.deferAbove,
     mirror: mirrorOf(config, store.owner.id),
+    titles: {
+      ...config.titles,
+      reserve: deps.spending.services.spending.holds.begin,
+      record: models.callLog.add,
+    },
     onRunEnd: deps.mcp.servers.runEnded,
     imageUrl: deps.uploads.uploads.imageUrl,
     sourceText: sourceTextOf(deps.knowledge.knowledge),

@@ -60,6 +60,8 @@ export type Client = {
     input?: {
       readonly id?: string;
       readonly title?: string;
+      /** What a person begins it with: the server makes the title. */
+      readonly titleFrom?: string;
       readonly agent?: string;
       /** With what conversations in this folder begin with. */
       readonly folderId?: string;

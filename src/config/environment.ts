@@ -9,6 +9,7 @@ const shortForms: Readonly<Record<string, ConfigPath>> = {
   COLLOQUY_LOG_LEVEL: ["log", "level"],
   COLLOQUY_SANDBOX: ["sandbox", "kind"],
   COLLOQUY_TOOLS: ["tools", "folder"],
+  COLLOQUY_TITLES: ["titles", "by"],
   COLLOQUY_OPEN: ["auth", "openBrowser"],
   CORS_ORIGINS: ["server", "corsOrigins"],
   JWT_EXPIRATION_HOURS: ["auth", "tokenHours"],

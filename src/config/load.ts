@@ -48,6 +48,7 @@ export function loadConfig(options?: { readonly env?: Environment; readonly cwd?
   expandText(gathered, "database", "url");
   expandText(gathered, "tools", "folder");
   expandText(gathered, "sandbox", "kind");
+  expandText(gathered, "titles", "by");
   readEnvironment(gathered, environment, schemaTree);
 
   const parsed = configSchema.safeParse(gathered.values);

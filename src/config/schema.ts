@@ -7,6 +7,7 @@ import { ollamaAddressSchema } from "./sections/ollama-address.ts";
 import { outagesSchema } from "./sections/outages.ts";
 import { retentionSchema } from "./sections/retention.ts";
 import { sandboxSchema } from "./sections/sandbox.ts";
+import { titlesSchema } from "./sections/titles.ts";
 import { toolsSchema } from "./sections/tools.ts";
 import { websearchSchema } from "./sections/web-search.ts";
 import { mostWorkers } from "./sections/workers.ts";
@@ -166,6 +167,7 @@ export const configSchema = z.strictObject({
       mirror: z.boolean().optional(),
     })
     .prefault({}),
+  titles: titlesSchema,
   retention: retentionSchema,
   log: z
     .strictObject({

@@ -15,9 +15,9 @@ import { type Connector, createModelAgent } from "./transport/model-agent.ts";
 import { createOllama, ollamaBaseUrl } from "./providers/ollama.ts";
 import { createOpenAi, openaiBaseUrl } from "./providers/openai.ts";
 import { createScripted } from "./demo/scripted.ts";
-import { serveModel } from "./serving/serve.ts";
-import type { ServedModel } from "./serving/serve.ts";
-import { type VisionSupport, visionSupportOf } from "./discovery/vision-support.ts";
+import { type ServedModel, type ServeOptions, serveModel } from "./serving/serve.ts";
+import { isPrivateHost } from "./discovery/ask-context-size.ts";
+import { visionSupportOf } from "./discovery/vision-support.ts";
 
 export type ModelsOptions = {
   readonly models: readonly ModelConfig[];
@@ -57,10 +57,11 @@ type ModelListing = {
 /** All models by id and by `<provider>/<name>`; `demo` is always there. Throws InvalidInput for a list that can't be right. */
 export function createModels(options: ModelsOptions): Models {
   const agents = { operators: createModelAgent(undefined), admins: createModelAgent(options.connect) };
-  const serve = (id: string, adapter: Adapter, retries: number | undefined, sight?: VisionSupport) =>
-    servedEntry(serveModel(id, adapter, { sink: options.onCall, prompts: options.prompts, retries, sight }));
+  const serve = (id: string, adapter: Adapter, more: Omit<ServeOptions, "sink" | "prompts">) =>
+    servedEntry(serveModel(id, adapter, { sink: options.onCall, prompts: options.prompts, ...more }));
+  const retriesInProcess = { retries: options.retries ?? 0 };
   const inProcess = new Map(
-    Object.entries(options.adapters ?? {}).map(([id, adapter]) => [id, serve(id, adapter, options.retries ?? 0)]),
+    Object.entries(options.adapters ?? {}).map(([id, adapter]) => [id, serve(id, adapter, retriesInProcess)]),
   );
   let current = listingOf(options.models, options.ofAdmins ?? [], {
     configs: [],
@@ -101,7 +102,11 @@ export function createModels(options: ModelsOptions): Models {
     };
     const adapter = createAdapter(config, connection);
     const retries = "retries" in config ? config.retries : undefined;
-    return serve(config.id, adapter, retries ?? options.retries, visionSupportOf(config, connection));
+    return serve(config.id, adapter, {
+      retries: retries ?? options.retries,
+      sight: visionSupportOf(config, connection),
+      server: privateServerOf(config),
+    });
   }
 
   function fallbackEntry(config: FallbackConfig, listing: ModelListing): RegisteredModel {
@@ -182,6 +187,13 @@ export function addressOf(config: ModelConfig): string | undefined {
     case undefined:
       return undefined;
   }
+}
+
+function privateServerOf(config: ProviderConfig): string | undefined {
+  const address = addressOf(config);
+  if (address === undefined) return undefined;
+  const url = new URL(address);
+  return isPrivateHost(url) ? url.host : undefined;
 }
 
 /** The one list of providers. */

@@ -20,6 +20,7 @@ import { channel, createDeltaWriter, type Notice, parseNotice, shortId } from ".
 import { editMessage } from "./threads/edit-message.ts";
 import { createKeptConversations } from "./threads/kept-conversations.ts";
 import { createQueue } from "./engine/queue.ts";
+import { createTitles, type TitleOptions } from "./background/conversation-titles.ts";
 import { createTimetable } from "./engine/timetable.ts";
 import { createKnownDefinitions } from "./log/run-definitions.ts";
 import { createPersonErasure } from "./threads/erase-person.ts";
@@ -88,6 +89,8 @@ export type RunsOptions = {
   readonly mirror?: Pick<MirrorOptions, "folder" | "namedFor"> | undefined;
   /** Called when a run has ended by this process; must not throw or wait. */
   readonly onRunEnd?: ((runId: string) => void) | undefined;
+  /** How conversations are named that people begin; absent: by their first words. */
+  readonly titles?: TitleOptions | undefined;
   /** Takes runs of others too; false: only accepts, lists and decides. */
   readonly runsJobs?: boolean;
 };
@@ -99,7 +102,10 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   const mirror = options.mirror && createMirror({ ...options.mirror, query: database.listing.query, log });
   const feeds = withListeners(createFeeds({ database, log, isLocal: (runId) => active.has(runId) }), {
     mirror,
-    onRunEnd: options.onRunEnd,
+    onRunEnd(runId, threadId) {
+      options.onRunEnd?.(runId);
+      titles.runEnded(threadId);
+    },
   });
   const deltas = createDeltaWriter({ database, node, log, intervalMs: database.kind === "pglite" ? 1000 : 100 });
   const queue = createQueue({ database, node, ...options.concurrency, log, announce: deltas.tellQueued });
@@ -133,6 +139,10 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     sourceText: options.sourceText ?? (() => Promise.resolve(undefined)),
   };
 
+  const titles = createTitles(runtime, {
+    ...(options.titles ?? { by: "first-words" }),
+    onTitled: (threadId) => mirror?.changed(threadId),
+  });
   const runsJobs = options.runsJobs ?? true;
   let unlisten: (() => Promise<void>) | undefined;
   let heartbeat: Heartbeat | undefined;
@@ -143,7 +153,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   // Children that a request began have no place of their own.
   const isBusy = () => queue.busy() || active.size > 0;
 
-  const { placeOf, definitionOf, ...mine } = createThreads(database);
+  const { placeOf, definitionOf, ...mine } = createThreads(database, options.titles?.by);
   const threads: Threads = {
     ...mine,
     ...createBranches(runtime),
@@ -151,6 +161,11 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     ...createSessions(database.query),
     ...createThreadSettings(runtime),
     ...createPlacedThreads(database),
+    async createThread(caller, input) {
+      const thread = await mine.createThread(caller, input);
+      if (input.titleFrom !== undefined) titles.expect(thread.id);
+      return thread;
+    },
     async pending(caller, threadId) {
       const { id } = await mine.getThread(caller, threadId);
       return listPending(database, caller, id);
@@ -247,6 +262,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
       await service.drain(graceMs);
       await heartbeat?.stop();
       sweeping?.stop();
+      await titles.close();
       feeds.close();
       try {
         await deltas.close();
@@ -266,7 +282,8 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     if (runsJobs) {
       await joinNodes(runtime);
       heartbeat = beginHeartbeat(runtime);
-      sweeping = beginSweeping(runtime);
+      sweeping = beginSweeping(runtime, { also: [titles.sweep] });
+      await titles.sweep();
       queue.begin((claimed) => executeClaimed(runtime, claimed), heartbeat.isLost);
       await schedules.begin();
     }
@@ -277,7 +294,10 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   return service;
 }
 
-type RunListeners = { readonly mirror: Mirror | undefined; readonly onRunEnd: RunsOptions["onRunEnd"] };
+type RunListeners = {
+  readonly mirror: Mirror | undefined;
+  readonly onRunEnd: (runId: string, threadId: string) => void;
+};
 
 /** Also writes what this process commits to the sessions' files, and notifies listeners of runs' ends. */
 function withListeners(feeds: Feeds, { mirror, onRunEnd }: RunListeners): Feeds {
@@ -286,7 +306,7 @@ function withListeners(feeds: Feeds, { mirror, onRunEnd }: RunListeners): Feeds 
     publish(threadId, items) {
       feeds.publish(threadId, items);
       for (const { kind, body, runId } of items)
-        if (kind === "state" && "type" in body && body.type === "run-end" && runId !== null) onRunEnd?.(runId);
+        if (kind === "state" && "type" in body && body.type === "run-end" && runId !== null) onRunEnd(runId, threadId);
       mirror?.changed(threadId, items);
     },
   };

@@ -5,6 +5,8 @@ import type { ThreadPlace } from "../protocol/threads/threads.ts";
 export type NewThread = {
   readonly id?: string | undefined;
   readonly title?: string | undefined;
+  /** What a person begins it with, for a title that the server makes; `title` comes first. */
+  readonly titleFrom?: string | undefined;
   readonly agent?: string | undefined;
   /** It begins in this folder, with its agent if none is named. Throws NotFound if it is not the caller's. */
   readonly folderId?: string | undefined;

@@ -87,7 +87,7 @@ function agentPlace(
     async say(text, messageId) {
       if (threadId === undefined) {
         newThread ??= newId();
-        await client.createThread({ id: newThread, title: text.slice(0, 80), agent: agent.id.slice(1) });
+        await client.createThread({ id: newThread, titleFrom: text.slice(0, 10_000), agent: agent.id.slice(1) });
         threadId = newThread;
       }
       const { id, pending } = await client.startRun(threadId, {

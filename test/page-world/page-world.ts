@@ -141,6 +141,7 @@ async function startServer(modelUrl: string, embeddingUrl: string, taiga: Taiga)
     COLLOQUY_DATA: await freshDataDirectory(),
     COLLOQUY_SECRET: "a secret of these tests",
     COLLOQUY_PROBE: "false",
+    COLLOQUY_TITLES: "first-words",
     COLLOQUY_PORT: "0",
     COLLOQUY_AUTH__MODE: "accounts",
   };

@@ -26,9 +26,9 @@ export const bounded: readonly Bounded[] = [
     because: "of a title the first 80 characters (titleOf in start-run.ts): below 1 ms",
   },
   {
-    file: "web/chat/title-from-text.ts",
+    file: "src/run/text/conversation-title.ts",
     pattern: String.raw`/\s+\S*$/`,
-    because: "of a title the first 60 characters (longest in title-from-text.ts): below 1 ms",
+    because: "of a title the first 60 characters (longest in conversation-title.ts): below 1 ms",
   },
   {
     file: "web/vite.config.ts",

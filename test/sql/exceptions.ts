@@ -18,6 +18,7 @@ export const unchecked: Readonly<Record<string, string>> = {
 
 /** Columns that the tables allow to be null and these statements never return so, as `<file> <function> <column>`. */
 export const neverNull: Readonly<Record<string, string>> = {
+  "src/run/background/title-rows.ts claimTitle title_asked_at": "set by the statement",
   "src/run/background/sweep.ts expireWaits wait_reason": "set by whoever sets the status to `waiting`",
   "src/run/lifecycle/reopen.ts childrenToReopen parentCall": "where parent_call not like …",
   "src/run/threads/threads.ts findSessions key": "where starts_with(session_key, …)",

@@ -49,6 +49,7 @@ describe("what an answer took, and being called when something waits", { skip: s
       COLLOQUY_DATA: await freshDataDirectory(),
       COLLOQUY_SECRET: "a secret of these tests",
       COLLOQUY_PROBE: "false",
+      COLLOQUY_TITLES: "first-words",
       COLLOQUY_PORT: "0",
     };
     server = await startColloquy(loadConfig({ env, cwd }), { log: silentLog });

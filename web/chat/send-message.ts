@@ -22,7 +22,6 @@ import { restoreDraft } from "../conversation/drafts.ts";
 import { sendMode } from "./send-mode.tsx";
 import { type OutgoingMessage, useOutgoing } from "./outgoing.tsx";
 import { lastItemOf, type TalkActions } from "./talk-actions.ts";
-import { titleOf } from "./title-from-text.ts";
 import type { Turn } from "../conversation/turns.ts";
 
 type TalkingInput = {
@@ -87,7 +86,7 @@ export function useComposerActions({
     const setMine = (next: OutgoingMessage | undefined) =>
       setOutgoing((now) => (now?.messageId === messageId ? next : now));
     try {
-      if (threadId === undefined) await client.createThread({ id, title: titleOf(text), agent });
+      if (threadId === undefined) await client.createThread({ id, titleFrom: text.slice(0, 10_000), agent });
       const mode = instead === undefined && working.length > 0 && sendMode.get() === "steer" ? "steer" : "queue";
       const sending = client.startRun(id, {
         agent,

@@ -28,6 +28,7 @@ export function createFallback(id: string, models: readonly [ServedModel, ...Ser
 
   /** What one server ranks or says is not what another one would, so there is no chain of them. */
   const able = models.find(({ pass }) => pass);
+  const servers = models.flatMap((model) => model.servers ?? []);
   return {
     id,
     provider: "fallback",
@@ -40,6 +41,7 @@ export function createFallback(id: string, models: readonly [ServedModel, ...Ser
       const asked = models.flatMap((model) => model.ready?.() ?? []);
       return asked.length > 0 ? Promise.all(asked).then(() => undefined) : undefined;
     },
+    ...(servers.length > 0 && { servers: [...new Set(servers)] }),
     ...(models[0].demo && { demo: true }),
     ...(able?.pass && { pass: able.pass }),
     stream,

@@ -53,6 +53,8 @@ export type ServeOptions = {
   readonly prompts?: PromptSink;
   /** Absent: it takes pictures. */
   readonly sight?: VisionSupport | undefined;
+  /** Where it is asked, if that is a private server. */
+  readonly server?: string | undefined;
 };
 
 /** How a model is asked within a chain. */
@@ -174,6 +176,7 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
       return known < adapter.contextTokens ? "told" : adapter.contextFrom;
     },
     ready: () => adapter.ready?.(),
+    ...(options.server !== undefined && { servers: [options.server] }),
     ...(adapter.demo && { demo: true }),
     ...(adapter.pass && { pass: adapter.pass }),
     serve,

@@ -158,6 +158,8 @@ export interface Model {
   ready?(): Promise<void> | undefined;
   /** Of a chain: who may serve, by id, in order. */
   readonly members?: readonly string[];
+  /** Private servers that it is asked at, as `host:port`: each may answer one request at a time, whatever model it is for. */
+  readonly servers?: readonly string[];
   /** Served by rules, not by an LLM. */
   readonly demo?: boolean;
   stream(request: ModelRequest, signal: AbortSignal): ModelStream;

@@ -26,6 +26,11 @@ export type ThreadPlace = Shape<typeof threadPlaceSchema>;
 
 export const placedThreadSchema = threadSchema.extend(threadPlaceSchema.shape);
 export type PlacedThreadView = Shape<typeof placedThreadSchema>;
+
+/** What conversations are called that people begin: nothing; their first words; what a model says, and until then these. */
+export const titleModes = ["off", "first-words", "model"] as const;
+export type TitleMode = (typeof titleModes)[number];
+
 /**
  * What a person has set for all further answers of one conversation. It narrows what its agent may do, and never widens it;
  * what a request says for its own run comes first.

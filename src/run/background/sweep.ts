@@ -105,8 +105,14 @@ const duties: readonly (readonly [(runtime: Runtime) => Promise<void>, number])[
   [removeDefinitions, 360],
 ];
 
+type SweepOptions = {
+  readonly everyMs?: number;
+  /** Done in each round, after all others. */
+  readonly also?: readonly (() => Promise<void>)[];
+};
+
 /** Does the rounds until stopped; each by itself, so that a fault in one does not keep the others from theirs. */
-export function beginSweeping(runtime: Runtime, { everyMs = 10_000 } = {}): { stop(): void } {
+export function beginSweeping(runtime: Runtime, { everyMs = 10_000, also = [] }: SweepOptions = {}): { stop(): void } {
   let busy = false;
   let stopped = false;
   let turn = 0;
@@ -119,7 +125,7 @@ export function beginSweeping(runtime: Runtime, { everyMs = 10_000 } = {}): { st
   }, everyMs);
   async function round(): Promise<void> {
     const now = turn++;
-    for (const [duty, every] of duties) {
+    for (const [duty, every] of [...duties, ...also.map((duty) => [duty, 1] as const)]) {
       if (now % every !== 0) continue;
       if (stopped) return;
       try {

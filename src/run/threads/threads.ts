@@ -3,6 +3,7 @@ import { InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
 import type { RunDefinition, ThreadRecord } from "../../protocol/threads/runs.ts";
+import type { TitleMode } from "../../protocol/threads/threads.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { definitionSql } from "../log/run-definitions.ts";
 import { liveRootSql } from "../lifecycle/accept.ts";
@@ -19,6 +20,7 @@ import {
   type ItemRow,
   type ThreadRow,
 } from "../log/rows.ts";
+import { firstWords } from "../text/conversation-title.ts";
 import type { Runs, Threads } from "../runs.ts";
 import { missingReference } from "../../store/driver/sql-state.ts";
 import { noFolder } from "../../store/folders.ts";
@@ -40,7 +42,7 @@ type BasicThreads = Pick<
   | "definitionOf"
 >;
 
-export function createThreads(database: Database): BasicThreads {
+export function createThreads(database: Database, titles: TitleMode = "first-words"): BasicThreads {
   async function getThread(caller: Caller, threadId: string): Promise<ThreadRecord> {
     const rows = isId(threadId)
       ? await database.query<ThreadRow>(
@@ -65,17 +67,29 @@ export function createThreads(database: Database): BasicThreads {
 
   return {
     getThread,
-    async createThread(caller, { id, title = "", agent, folderId }) {
+    async createThread(caller, { id, title, titleFrom, agent, folderId }) {
       if (id !== undefined && !isId(id)) throw new InvalidInput("id must be a UUID", { param: "id" });
       if (folderId !== undefined && !isId(folderId)) throw noFolder(folderId);
+      const words = titleFrom === undefined || titles === "off" ? "" : firstWords(titleFrom);
+      const isToBeMade = title === undefined && titleFrom !== undefined && titles === "model";
       const [row] = await database
         .query<ThreadRow>(
-          `with t as (insert into threads (id, user_id, title, agent, key_id)
-             select $1::uuid, $2::uuid, $3::text, coalesce($4::text, (select settings ->> 'agent' from folders where user_id = $2 and folders.id = $6)), $5::uuid
+          `with t as (insert into threads (id, user_id, title, agent, key_id, title_tries)
+             select $1::uuid, $2::uuid, $3::text, coalesce($4::text, (select settings ->> 'agent' from folders where user_id = $2 and folders.id = $6)), $5::uuid, $7::integer
              where not exists (select from removed_threads where thread_id = $1) on conflict do nothing returning ${threadColumns}),
            p as (insert into thread_places (user_id, thread_id, folder_id) select $2, t.id, $6::uuid from t where $6 is not null)
            select ${threadColumns} from t`,
-          [id ?? newId(), caller.userId, plainText(title), agent ?? null, caller.key ?? null, folderId ?? null],
+          [
+            ...[
+              id ?? newId(),
+              caller.userId,
+              plainText(title ?? words),
+              agent ?? null,
+              caller.key ?? null,
+              folderId ?? null,
+            ],
+            isToBeMade ? 0 : null,
+          ],
         )
         .catch((error: unknown) => {
           throw folderId !== undefined && missingReference(error) !== undefined ? noFolder(folderId) : error;
@@ -127,7 +141,8 @@ export function createThreads(database: Database): BasicThreads {
     async renameThread(caller, threadId, title) {
       const rows = isId(threadId)
         ? await database.query<ThreadRow>(
-            `update threads set title = $3, updated_at = now(), used_at = now() where id = $1 and user_id = $2 returning ${threadColumns}`,
+            // What a model is being asked for is not written any more.
+            `update threads set title = $3, title_tries = null, updated_at = now(), used_at = now() where id = $1 and user_id = $2 returning ${threadColumns}`,
             [threadId, caller.userId, plainText(title)],
           )
         : [];

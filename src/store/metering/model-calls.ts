@@ -4,6 +4,9 @@ import type { Query } from "../../protocol/agents/tools.ts";
 /** A call with its cost, if the price is known. */
 export type PricedCall = ModelCallRecord & { readonly cost?: number };
 
+/** The step of a request that named a conversation, outside of any run. */
+export const titleStep = "title";
+
 /** Writes any number of rows of the call log in one statement; a row that is there already is left as it is. */
 export async function insertModelCalls(query: Query, records: readonly PricedCall[]): Promise<void> {
   if (records.length === 0) return;

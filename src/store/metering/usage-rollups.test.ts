@@ -105,4 +105,26 @@ anyDatabase((databases) => {
     );
     assert.ok(first!.days < 4.1, String(first!.days));
   });
+
+  test("what named conversations counts as titles among agents", async () => {
+    const { query } = database;
+    await query("delete from model_calls");
+    for (const step of ["title", null])
+      await query(
+        `insert into model_calls (id, user_id, step, asked, model, provider, started_at, total_ms) values ($1, $2, $3, 'm', 'm', 'test', $4, 20)`,
+        [newId(), users[0], step, new Date(Date.now() - 2 * hourMs)],
+      );
+    const range = { from: new Date(Date.now() - 24 * hourMs), to: new Date() };
+    const told = async () =>
+      (await readUsage(query, { by: "agent", ...range })).map(({ key, requests }) => [key, requests]);
+    await query("delete from meta where key = 'usage_rolled_to'");
+    const agents = [
+      ["", 1],
+      ["titles", 1],
+    ];
+    assert.deepEqual(await told(), agents);
+    await query("delete from usage_rollups");
+    await rollUpUsage(database);
+    assert.deepEqual(await told(), agents);
+  });
 });

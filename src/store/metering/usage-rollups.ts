@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../driver/database.ts";
+import { titleStep } from "./model-calls.ts";
 import { getMeta, setMeta } from "../schema/meta.ts";
 
 /** Up to where the call log has been counted. */
@@ -23,6 +24,9 @@ export const stepFactor = 1.05;
 /** SQL condition: the call `c` is the first of its run, or the first that asked its model. */
 const isFirst = (more: string) =>
   `c.run_id is not null and not exists (select from model_calls e where e.run_id = c.run_id${more} and (e.started_at, e.id) < (c.started_at, c.id))`;
+
+/** SQL: for whom a call `c` of a run `r` is counted: its agent; of none "", but what named conversations for itself. */
+export const agentOfCall = `case when c.run_id is null and c.step = '${titleStep}' then 'titles' else coalesce(r.agent, '') end`;
 
 const histogram = (step: string) => `select key, jsonb_object_agg(step, count) as counts
     from (select key, ${step} as step, count(*) as count from calls where ${step} is not null group by 1, 2) h group by key`;
@@ -111,7 +115,7 @@ async function count(
     const user = ofUser ? "(select id from users where id = c.user_id)" : "null::uuid";
     // By account, model and agent an hour has nearly as many rows as the log.
     for (const ofAll of ofUser && span === "hour" ? [true] : [true, false]) {
-      const what = ofAll ? "'', ''" : "c.model, coalesce(r.agent, '')";
+      const what = ofAll ? "'', ''" : `c.model, ${agentOfCall}`;
       const key = `jsonb_build_array(date_trunc('${span}', c.started_at at time zone 'UTC'), ${user}, ${what})`;
       await query(
         `insert into usage_rollups (span, starts_at, of_user, of_all, user_id, model, agent, requests, errors, input_tokens, output_tokens, cost, runs,

@@ -1,6 +1,6 @@
 import type { UsageGroup, UsageView } from "../../protocol/people/overview.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { callTotals, dayOf, hourOf, isFault, rolledTo, stepFactor } from "./usage-rollups.ts";
+import { agentOfCall, callTotals, dayOf, hourOf, isFault, rolledTo, stepFactor } from "./usage-rollups.ts";
 
 export type UsageFilter = {
   readonly from: Date;
@@ -21,7 +21,7 @@ export const mostUsages = 1000;
 const keys: Readonly<Record<UsageGroup, string>> = {
   user: "coalesce(u.name, '')",
   model: "c.model",
-  agent: "coalesce(r.agent, '')",
+  agent: agentOfCall,
   day: "to_char(date_trunc('day', c.started_at at time zone 'UTC'), 'YYYY-MM-DD')",
   hour: `to_char(date_trunc('hour', c.started_at at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:00"Z"')`,
 };

@@ -39,8 +39,19 @@ export const createThread = endpoint({
     .strictObject({
       id: idSchema.optional(),
       title: z.string().max(500).optional(),
+      titleFrom: z
+        .string()
+        .max(10_000)
+        .optional()
+        .describe(
+          "What a person begins the conversation with: the server makes its title, as its setting `titles` says. Not with `title`",
+        ),
       agent: z.string().optional(),
       folderId: idSchema.optional().describe("A folder of yours; its agent answers if none is named"),
+    })
+    .refine(({ title, titleFrom }) => title === undefined || titleFrom === undefined, {
+      message: "must not have both title and titleFrom",
+      path: ["titleFrom"],
     })
     .optional(),
   answers: { 201: detailedThreadSchema },
