@@ -58,6 +58,34 @@ test("a server as it comes has titles made by the conversation's model, and coun
   await until(async () => (await used()) === 1);
 });
 
+test("people's pages are told of a title that was made, and of settings that changed", async () => {
+  const leaving = new AbortController();
+  const answer = await fetch(`${colloquy.url}/api/me/events`, { signal: leaving.signal });
+  let told = 0;
+  const reading = (async () => {
+    for await (const text of answer.body!.pipeThrough(new TextDecoderStream()))
+      told += text.split('"of":"threads"').length - 1;
+  })().catch(() => undefined);
+  await until(() => told > 0);
+  const { id } = await client.createThread({ titleFrom: "How do I renew my passport?" });
+  await until(() => told > 1);
+  const made = told;
+  await client.changeThread(id, { settings: { temperature: 0.5 } });
+  await until(() => told > made);
+  // The run's own end is told before the title is made.
+  let before = Infinity;
+  model.answer("Take the form.", () => {
+    before = told;
+    return { text: "Passport", delayMs: 300 };
+  });
+  const { id: run } = await client.startRun(id, { agent: "assistant", content: "How do I renew my passport?" });
+  for await (const { event } of client.follow(run)) if (event.type === "run-end") break;
+  await settled(id);
+  await until(() => told > before);
+  leaving.abort();
+  await reading;
+});
+
 test("a used-up budget leaves the first words, and the model is not asked", async () => {
   const before = titles().length;
   const headers = { "content-type": "application/json" };

@@ -19,7 +19,7 @@ const isAnswered = `exists (select from runs r where r.thread_id = threads.id an
 /** Some conversations that wait for a title, in any order, so that none is always behind others. `over`: they get none. */
 export function dueTitles(query: Query): Promise<readonly { readonly id: string; readonly over: boolean }[]> {
   return query<{ id: string; over: boolean }>(
-    `select id, ${isOver} as over from threads where title_tries is not null and ${isUntaken} and (${isOver} or ${isAnswered})
+    `select id, ${isOver} as over from threads where title_tries is not null and not temporary and ${isUntaken} and (${isOver} or ${isAnswered})
      order by random() limit $1`,
     [batch],
   );
@@ -35,7 +35,7 @@ export type FirstAnswer = {
 export async function firstAnswer(query: Query, threadId: string): Promise<FirstAnswer | undefined> {
   const [run] = await query<{ id: string; model: string | null }>(
     `select r.id, ${definitionSql("r")} #>> '{agent,model}' as model from threads join runs r on r.thread_id = threads.id
-     where threads.id = $1 and title_tries < ${maxTries} and ${isUntaken} and threads.pending = 0
+     where threads.id = $1 and title_tries < ${maxTries} and not temporary and ${isUntaken} and threads.pending = 0
        and r.parent_run is null and r.status = 'done' and not exists (${liveRootSql("$1")}) order by r.id limit 1`,
     [threadId],
   );

@@ -32,7 +32,8 @@ export const followLists = endpoint({
   summary: "Hear when your conversations, folders or preferences have changed",
   description:
     "Server-sent events that name what has changed, one of each at the beginning; what there is now is told by its own list. " +
-    "Conversations have changed when one was made, renamed, moved, pinned, archived, read or deleted, and when a run in one ended.",
+    "Conversations have changed when one was made, renamed, set otherwise, moved, pinned, archived, read or deleted, and when a " +
+    "run in one ended.",
   answers: { 200: eventStream("An event whenever something has changed", eventSchema(listChangeSchema)) },
   handle({ caller, services, streams, reply }) {
     streams.admit(reply, caller.userId);

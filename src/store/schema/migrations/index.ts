@@ -7,6 +7,7 @@ import { repeatedRequests } from "./0034-repeated-requests.ts";
 import { threadMetadata } from "./0035-thread-metadata.ts";
 import { personLists } from "./0036-person-lists.ts";
 import { threadSettings } from "./0037-thread-settings.ts";
+import { settingsTell } from "./0039-settings-tell.ts";
 
 /** Every migration since the baseline, in order; the first is 0030. */
 export const migrations: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   threadMetadata,
   personLists,
   threadSettings,
+  settingsTell,
 ];
