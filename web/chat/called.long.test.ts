@@ -121,7 +121,7 @@ describe("what an answer took, and being called when something waits", { skip: s
     await page.goBack();
     await log().getByText("It took some.").waitFor();
     const download = page.waitForEvent("download");
-    await page.getByRole("button", { name: "More options" }).click();
+    await page.getByRole("main").getByRole("button", { name: "More options" }).click();
     await page.getByRole("menuitem", { name: "Download as JSON" }).click();
     const saved = await download;
     assert.match(saved.suggestedFilename(), /^what-did-it-take.*\.json$/);

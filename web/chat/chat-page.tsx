@@ -19,7 +19,7 @@ import { TalkContext, useStableTalk } from "./talk-actions.ts";
 import { useComposerActions } from "./send-message.ts";
 import { ThreadView } from "./thread.tsx";
 import { checkWaiting } from "../threads/waiting-threads.ts";
-import { threadsChanged, useThread } from "../threads/threads-store.ts";
+import { threadsChanged, useFolders, useThread } from "../threads/thread-queries.ts";
 import { endOfTurn } from "../conversation/turn-end.ts";
 import { Welcome } from "./welcome.tsx";
 import { copyText } from "../browser/copy-text.ts";
@@ -34,10 +34,16 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
   const { turns, head, working, open, isLoading, isGone } = conversation;
   const answerers = useAnswerers();
   const thread = useThread(threadId);
-  const choice = useChoice({ threadId, agents: answerers.agents, begunFor: thread?.agent });
+  const query = useQuery();
+  const folder = useFolders().find(({ id }) => id === query.get("folder"));
+  const choice = useChoice({
+    threadId,
+    agents: answerers.agents,
+    begunFor: threadId === undefined ? folder?.settings.agent : thread?.agent,
+  });
   const place = useDraftPlace(threadId);
   const attachments = useAttachments(place);
-  const talk = useComposerActions({ threadId, conversation, choice, attachments, place });
+  const talk = useComposerActions({ threadId, conversation, choice, folder, attachments, place });
   const text = useComposerText();
   useDraft(text, { threadId, place });
   const send = () => {
@@ -47,7 +53,7 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
     void talk.send(said);
   };
 
-  const item = useQuery().get("item") ?? undefined;
+  const item = query.get("item") ?? undefined;
   useEffect(() => void openConversation(threadId, item), [threadId, item]);
 
   const isBusy = working.length > 0;
@@ -84,6 +90,7 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
               !talk.outgoing && (
                 <Welcome
                   answerers={answerers}
+                  folder={folder}
                   missingAgent={choice.missing}
                   hasModel={!answerers.isLoaded || answerers.models.some(({ demo }) => !demo)}
                   onChoose={(text, agent) => void talk.begin(text, agent)}

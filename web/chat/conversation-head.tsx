@@ -20,7 +20,7 @@ import { navigateUnlessLeft, goTo, pathNow } from "../page/path.ts";
 import { base, client } from "../page/server.ts";
 import { archiveWithUndo } from "../threads/archive.ts";
 import { TitleField } from "../threads/title-field.tsx";
-import { archiveThread, forkThread, removeThread, renameThread, useThread } from "../threads/threads-store.ts";
+import { forkThread, placeThread, removeThread, renameThread, useThread } from "../threads/thread-queries.ts";
 import { ViewHead } from "../page/view-head.tsx";
 import { ShareDialog } from "./share-dialog.tsx";
 import { Sheet } from "../parts/sheet.tsx";
@@ -85,7 +85,7 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
       { name: t`Download as JSON`, icon: Braces, href: file("json") },
       archivedAt === null
         ? { name: t`Archive`, icon: Archive, onChoose: () => tell(archiveWithUndo(id)) }
-        : { name: t`Unarchive`, icon: ArchiveRestore, onChoose: () => tell(archiveThread(id, false)) },
+        : { name: t`Unarchive`, icon: ArchiveRestore, onChoose: () => tell(placeThread(id, { archived: false })) },
       { name: t`Delete`, icon: Trash2, isGrave: true, onChoose: () => tell(remove(id)) },
     ];
   }

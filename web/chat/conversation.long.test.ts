@@ -49,7 +49,7 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
   };
   const settled = () => page.locator("[role=log][aria-busy=false]").waitFor();
   const choose = async (entry: string) => {
-    await page.getByRole("button", { name: "More options" }).click();
+    await page.getByRole("main").getByRole("button", { name: "More options" }).click();
     await page.getByRole("menuitem", { name: entry }).click();
   };
   const findsNothing = async (state: string, where = page) => assert.deepEqual(await violationsOf(where), [], state);

@@ -1,11 +1,12 @@
 import { useState } from "react";
+import type { FolderView } from "../../src/protocol/threads/folders.ts";
 import type { PendingView } from "../../src/protocol/threads/threads.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import { navigateUnlessLeft, goTo, pathNow } from "../page/path.ts";
 import { client, reasonOf } from "../page/server.ts";
 import { checkWaiting } from "../threads/waiting-threads.ts";
 import { threadClient } from "../threads/thread-client.ts";
-import { forkThread, threadsChanged } from "../threads/threads-store.ts";
+import { forkThread, threadsChanged } from "../threads/thread-queries.ts";
 import type { Attachments } from "./attachment-store.ts";
 import { answerLost, attemptOf, hasArrived, mayHaveArrived } from "../conversation/outgoing-message.ts";
 import { type AnswererChoice, keepChoice } from "../conversation/answerer-choice.ts";
@@ -28,6 +29,8 @@ type TalkingInput = {
   readonly threadId: string | undefined;
   readonly conversation: ConversationState;
   readonly choice: AnswererChoice;
+  /** In which a new conversation is begun. */
+  readonly folder: FolderView | undefined;
   readonly attachments: Attachments;
   /** Where what can't be sent is kept. */
   readonly place: string | undefined;
@@ -55,6 +58,7 @@ export function useComposerActions({
   threadId,
   conversation,
   choice,
+  folder,
   attachments,
   place,
 }: TalkingInput): ComposerActions {
@@ -86,7 +90,13 @@ export function useComposerActions({
     const setMine = (next: OutgoingMessage | undefined) =>
       setOutgoing((now) => (now?.messageId === messageId ? next : now));
     try {
-      if (threadId === undefined) await client.createThread({ id, titleFrom: text.slice(0, 10_000), agent });
+      if (threadId === undefined)
+        await client.createThread({
+          id,
+          titleFrom: text.slice(0, 10_000),
+          agent,
+          ...(folder && { folderId: folder.id }),
+        });
       const mode = instead === undefined && working.length > 0 && sendMode.get() === "steer" ? "steer" : "queue";
       const sending = client.startRun(id, {
         agent,

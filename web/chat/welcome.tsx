@@ -1,3 +1,4 @@
+import type { FolderView } from "../../src/protocol/threads/folders.ts";
 import { t } from "@lingui/core/macro";
 import { useMe } from "../page/me.ts";
 import { Note } from "../parts/note.tsx";
@@ -30,6 +31,8 @@ const outcomeNames: Readonly<Record<string, string>> = {
 type WelcomeProps = {
   /** Another one than the demo. */
   readonly hasModel: boolean;
+  /** In which the conversation is begun. */
+  readonly folder: FolderView | undefined;
   /** Asked for by the address, and not there. */
   readonly missingAgent: string | undefined;
   readonly answerers: Answerers;
@@ -37,11 +40,12 @@ type WelcomeProps = {
 };
 
 /** Before anything is said: what can be tried, and where no model answers, why and what to do. */
-export function Welcome({ hasModel, missingAgent, answerers: { agents, looked }, onChoose }: WelcomeProps) {
+export function Welcome({ hasModel, folder, missingAgent, answerers: { agents, looked }, onChoose }: WelcomeProps) {
   const me = useMe();
   return (
     <div className="flex flex-col gap-6 pt-[10dvh]">
       <h1 className="text-xl">{t`What can I help with?`}</h1>
+      {folder && <p dir="auto" className="text-sm text-muted">{t`In the folder ${folder.name}`}</p>}
       {missingAgent !== undefined && (
         <Note>{t`Agent @${{ name: missingAgent }} not found. Choose another one below.`}</Note>
       )}

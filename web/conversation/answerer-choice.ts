@@ -13,7 +13,7 @@ const most = 200;
 type ChoiceInput = {
   readonly threadId: string | undefined;
   readonly agents: readonly AgentView[];
-  /** For whom the conversation was begun. */
+  /** For whom the conversation was begun, or those of its folder are. */
   readonly begunFor: string | null | undefined;
 };
 
@@ -29,7 +29,7 @@ export function useChoice({ threadId, agents, begunFor }: ChoiceInput) {
       ? wished
       : undefined;
   const choice: AnswererChoice = {
-    agent: made?.agent ?? (threadId !== undefined ? begunFor : missing === undefined ? wished : undefined) ?? usual,
+    agent: made?.agent ?? (threadId === undefined && missing === undefined ? wished : undefined) ?? begunFor ?? usual,
     model: made?.model ?? "",
   };
   return {

@@ -38,6 +38,7 @@ export const views: readonly View[] = [
     path: "rooms",
     name: t`Rooms`,
     icon: Users,
+    isElsewhere: true,
   },
   {
     path: "tasks",

@@ -11,6 +11,7 @@ import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import type { RunEvent } from "../../src/protocol/threads/events.ts";
 import { noteConnection, resetConnection } from "../conversation/connection-store.ts";
 import { renderWhenReleased } from "../parts/render-when-released.ts";
+import { markSeen } from "../threads/read-marks.ts";
 import { followInTab } from "../parts/tab-stream.ts";
 import { readEnd, type ReadItems, readOlder, rememberStretch, type Stretch } from "../parts/log/log-stretch.ts";
 import { client, reasonOf } from "../page/server.ts";
@@ -122,12 +123,14 @@ export function useRoom(id: string): RoomState & {
       await learnQuestions();
       changed();
       const cursor = String(stretch.items.at(-1)?.seq ?? 0);
+      markSeen(id, Number(cursor));
       for await (const { event } of followInTab<RoomEvent>({
         subject: { of: "room", id },
         options: { cursor, signal, onConnection: noteConnection },
         isNeeded: () => conversation.working().size > conversation.open().length,
       })) {
         if (event.type !== "presence") {
+          if ("seq" in event) markSeen(id, event.seq);
           rememberStretch(told, event);
           if (told.length > maxItems) return setRound((before) => before + 1);
           conversation.apply(event);

@@ -30,7 +30,7 @@ describe("a conversation that is shared by a link, with accounts", { skip: skipB
     await ada.locator("[role=log][aria-busy=false]").waitFor();
   };
   const share = async () => {
-    await ada.getByRole("button", { name: "More options" }).click();
+    await ada.getByRole("main").getByRole("button", { name: "More options" }).click();
     await ada.getByRole("menuitem", { name: "Share…" }).click();
     return ada.getByRole("dialog", { name: "Share a link" });
   };

@@ -20,7 +20,8 @@ import { ConfirmDialog } from "../parts/confirm.tsx";
 import { goTo, usePath } from "../page/path.ts";
 import { type ShortcutName, defaultKeys, useShortcut } from "../browser/shortcuts.ts";
 import { nextTheme } from "../browser/theme.ts";
-import { endSearch, useThreadTitle } from "../threads/threads-store.ts";
+import { endSearch } from "../threads/list-view.ts";
+import { useThreadTitle } from "../threads/thread-queries.ts";
 import { useTitle } from "../page/title.ts";
 import { HeadPlace } from "../page/view-head.tsx";
 import "./few-colours.css";
@@ -72,7 +73,7 @@ export function App() {
   const sidebar = (
     <Sidebar
       current={view}
-      threadId={threadId}
+      threadId={view.path === "chat" || view.path === "rooms" ? rest : undefined}
       isFolded={isFolded}
       onFold={() => show(!isOpen)}
       onChoose={close}

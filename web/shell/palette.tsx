@@ -1,12 +1,13 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
-import { AtSign, MessageSquare } from "lucide-react";
+import { AtSign, MessageSquare, Users } from "lucide-react";
 import { type ComponentType, useEffect, useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { ListedThread } from "../../src/protocol/threads/threads.ts";
 import { useAnswerers } from "../conversation/models-store.ts";
 import { goTo } from "../page/path.ts";
 import { Sheet } from "../parts/sheet.tsx";
-import { threadClient } from "../threads/thread-client.ts";
+import { lists } from "../threads/list-client.ts";
+import { pathOfThread } from "../threads/thread-entry.tsx";
 import { useCommands } from "./commands.ts";
 import "../parts/dialog.css";
 import "./palette.css";
@@ -124,8 +125,11 @@ function useFoundConversations(sought: string): readonly ListedThread[] {
     const search = sought.trim();
     const timer = setTimeout(
       async () => {
-        const asked = search === "" ? { limit: most, sort: "used" as const } : { search, limit: most };
-        const threads = await threadClient.list(asked).catch(() => []);
+        const asked = { kind: "all", limit: most } as const;
+        const page = await lists
+          .page(search === "" ? { ...asked, sort: "used" } : { ...asked, search })
+          .catch(() => undefined);
+        const threads = page?.data ?? [];
         if (!isLate) setFound(threads);
       },
       search === "" ? 0 : typingMs,
@@ -138,13 +142,14 @@ function useFoundConversations(sought: string): readonly ListedThread[] {
   return found;
 }
 
-function itemOf({ id, title, found }: ListedThread): PaletteItem {
+function itemOf(thread: ListedThread): PaletteItem {
+  const { id, title, found, kind } = thread;
   const name = title === "" ? t`(no title)` : title;
   return {
     id: `thread-${id}`,
     name,
     ...(found && found.excerpt !== title && { about: found.excerpt }),
-    icon: MessageSquare,
-    run: () => goTo(`/chat/${id}${found ? `?item=${found.item}` : ""}`),
+    icon: kind === "room" ? Users : MessageSquare,
+    run: () => goTo(pathOfThread(thread)),
   };
 }

@@ -4,7 +4,7 @@ import { goTo } from "../page/path.ts";
 import { useAvailableViews, type View } from "../page/view-list.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { ThreadList } from "../threads/thread-list.tsx";
-import { endSearch } from "../threads/threads-store.ts";
+import { endSearch } from "../threads/list-view.ts";
 import { AccountMenu } from "./account-menu.tsx";
 import { Mark } from "./mark.tsx";
 import "./sidebar.css";

@@ -95,7 +95,7 @@ describe("what people are told where something leads nowhere", { skip: skipBrows
     await page.getByRole("textbox", { name: "Message" }).fill("to be shared");
     await page.keyboard.press("Enter");
     await page.getByRole("log").getByText("Hello.").waitFor();
-    await page.getByRole("button", { name: "More options" }).click();
+    await page.getByRole("main").getByRole("button", { name: "More options" }).click();
     await page.getByRole("menuitem", { name: "Share…" }).click();
     await page.getByRole("dialog").getByText("work on this machine only").waitFor();
     await findsNothing("share here");

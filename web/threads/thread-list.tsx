@@ -1,48 +1,81 @@
-import { SquarePen } from "lucide-react";
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { FolderPlus, SquarePen, Users } from "lucide-react";
+import { type KeyboardEvent, lazy, Suspense, useRef, useState } from "react";
 import { t } from "@lingui/core/macro";
+import type { FolderView } from "../../src/protocol/threads/folders.ts";
 import type { ListedThread } from "../../src/protocol/threads/threads.ts";
-import { Problem } from "../parts/problem.tsx";
 import { Act } from "../parts/action-button.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { Problem } from "../parts/problem.tsx";
 import { goTo, pathNow } from "../page/path.ts";
-import { useAttentionOfAll } from "./waiting-threads.ts";
+import { reasonOf } from "../page/server.ts";
+import { FolderSection } from "./folder-section.tsx";
+import { changeListView, useListView } from "./list-view.ts";
 import { sectionsOf } from "./sections.ts";
-import { isNew, leaveThread, markRead, useSeen } from "./read-marks.ts";
-import { ThreadEntry, type ThreadMark } from "./thread-entry.tsx";
-import { loadMore, searchThreads, showArchived, threadLeft, useThreads } from "./threads-store.ts";
+import { SelectionBar } from "./selection-bar.tsx";
+import { type EntryList, EntryListContext, ThreadEntry, type ThreadMark } from "./thread-entry.tsx";
+import { placeThread, type ReadThreads, useFolders, useListChanges, useThreads } from "./thread-queries.ts";
+import { useAttentionOfAll } from "./waiting-threads.ts";
+import { useSettled } from "./use-settled.ts";
 import "./threads.css";
 
+const FolderDialog = lazy(async () => ({ default: (await import("./folder-dialog.tsx")).FolderDialog }));
+
 const dayNames = { today: t`Today`, yesterday: t`Yesterday`, week: t`Last 7 days`, older: t`Older` };
+/** Pause after typing before a search starts. */
+const typingMs = 150;
 
 type ThreadListProps = {
+  /** Of the conversation or room that is open. */
   readonly current: string | undefined;
   readonly onChoose: () => void;
   /** Begins a conversation. */
   readonly onBegin: () => void;
 };
 
-/** One's conversations, the last used first, by days; or those that were put away, or what a search finds. */
+/** What a folder is being made or changed for: one there is, or a new one with these in it. */
+type EditedFolder = { readonly folder?: FolderView; readonly with?: readonly string[] };
+
+/** One's conversations and rooms: pinned ones, folders, the others by the day they were last used. */
 export function ThreadList({ current, onChoose, onBegin }: ThreadListProps) {
-  const { threads, search, archived, hasMore, isLoaded, error } = useThreads();
+  const { search, isArchive } = useListView();
   const { working, waiting } = useAttentionOfAll();
   const [named, setNamed] = useState<string>();
+  const [selected, setSelected] = useState<ReadonlySet<string>>();
+  const [edited, setEdited] = useState<EditedFolder>();
+  const folders = useFolders();
   const list = useRef<HTMLDivElement>(null);
-  useSeen();
-  useEffect(() => markRead(threads, current), [threads, current]);
-  const latest = useRef(threads);
-  latest.current = threads;
-  useEffect(() => {
-    if (current === undefined) return undefined;
-    return () => {
-      leaveThread(current, latest.current);
-      threadLeft();
-    };
-  }, [current]);
+  /** The one beside which the focus was last: it takes the focus when that one is gone. */
+  const nextTo = useRef<string>(undefined);
+  useListChanges();
 
   const markOf = (thread: ListedThread): ThreadMark => {
     if (waiting.has(thread.id)) return "waiting";
     if (working.has(thread.id)) return "working";
-    return thread.id !== current && isNew(thread) ? "new" : undefined;
+    return thread.id !== current && thread.unread ? "new" : undefined;
+  };
+  const entries: EntryList = {
+    current,
+    search: search.trim(),
+    folders,
+    markOf,
+    named,
+    onName(id) {
+      setNamed(id);
+      const before = named;
+      if (before !== undefined) requestAnimationFrame(() => focusThread(list.current, before));
+    },
+    onGone(thread, way) {
+      if (way === "deleted" && pathNow() === `/chat/${thread.id}`) goTo("/");
+      if (nextTo.current !== undefined)
+        requestAnimationFrame(() => focusThread(list.current, nextTo.current, thread.id));
+    },
+    selected,
+    onSelect(id) {
+      const next = new Set(selected);
+      if (!next.delete(id)) next.add(id);
+      setSelected(next);
+    },
+    onNewFolder: (id) => setEdited({ with: [id] }),
   };
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -62,26 +95,6 @@ export function ThreadList({ current, onChoose, onBegin }: ThreadListProps) {
     }
   }
 
-  const entry = (thread: ListedThread) => (
-    <ThreadEntry
-      key={thread.id}
-      thread={thread}
-      isCurrent={thread.id === current}
-      mark={markOf(thread)}
-      search={search}
-      isNamed={named === thread.id}
-      onName={(isNamed) => {
-        setNamed(isNamed ? thread.id : undefined);
-        if (!isNamed) requestAnimationFrame(() => focusThread(list.current, thread.id));
-      }}
-      onRemove={() => {
-        if (pathNow() === `/chat/${thread.id}`) goTo("/");
-        const next = threads[threads.indexOf(thread) + 1] ?? threads.at(-2);
-        if (next) requestAnimationFrame(() => focusThread(list.current, next.id));
-      }}
-    />
-  );
-
   return (
     <nav
       aria-label={t`Conversations`}
@@ -90,9 +103,17 @@ export function ThreadList({ current, onChoose, onBegin }: ThreadListProps) {
         if (target instanceof Element && target.closest(".thread-link")) onChoose();
       }}
     >
-      <button type="button" className="view-link begin-link" onClick={onBegin}>
-        <SquarePen size={16} aria-hidden /> {t`New conversation`}
-      </button>
+      <div className="flex items-center">
+        <button type="button" className="view-link begin-link flex-1" onClick={onBegin}>
+          <SquarePen size={16} aria-hidden /> {t`New conversation`}
+        </button>
+        <PageLink to="/rooms" look="icon-button" label={t`Rooms`} onFollow={onChoose}>
+          <Users size={16} aria-hidden />
+        </PageLink>
+        <button type="button" className="icon-button" aria-label={t`New folder`} onClick={() => setEdited({})}>
+          <FolderPlus size={16} aria-hidden />
+        </button>
+      </div>
       <input
         type="search"
         dir="auto"
@@ -100,51 +121,156 @@ export function ThreadList({ current, onChoose, onBegin }: ThreadListProps) {
         aria-label={t`Search titles and text`}
         placeholder={t`Search titles and text`}
         value={search}
-        onChange={(event) => searchThreads(event.target.value)}
+        onChange={(event) => changeListView({ search: event.target.value })}
         onKeyDown={(event) => {
           if (event.key !== "ArrowDown") return;
           event.preventDefault();
           list.current?.querySelector<HTMLElement>(".thread-link")?.focus();
         }}
       />
-      <div ref={list} className="min-h-0 flex-1 overflow-y-auto text-sm" onKeyDown={onKeyDown}>
-        {archived && <h2 className="thread-day">{t`Archived`}</h2>}
-        {isLoaded && threads.length === 0 && (
-          <p className="px-2 py-1 text-muted">
-            {search.trim() !== ""
-              ? t`Nothing found.`
-              : archived
-                ? t`No archived conversations`
-                : t`No conversations yet`}
-          </p>
-        )}
-        {search.trim() !== "" || archived ? (
-          <ul>{threads.map(entry)}</ul>
-        ) : (
-          sectionsOf(threads).map(({ name, threads: some }) => (
-            <section key={name} aria-label={dayNames[name]}>
-              <h2 className="thread-day" aria-hidden>
-                {dayNames[name]}
-              </h2>
-              <ul>{some.map(entry)}</ul>
-            </section>
-          ))
-        )}
-        {hasMore && search.trim() === "" && (
-          <div className="p-2">
-            <Act onAct={loadMore}>{t`Show more`}</Act>
-          </div>
-        )}
-        <Problem text={error} />
-      </div>
-      <button type="button" className="thread-switch" aria-pressed={archived} onClick={() => showArchived(!archived)}>
-        {archived ? t`Back to conversations` : t`Archived`}
+      <EntryListContext value={entries}>
+        <div
+          ref={list}
+          className="min-h-0 flex-1 overflow-y-auto text-sm"
+          onKeyDown={onKeyDown}
+          onFocus={({ target }) => {
+            const all = [...(list.current?.querySelectorAll<HTMLElement>("[data-thread]") ?? [])];
+            const at = all.findIndex((each) => each.contains(target));
+            if (at >= 0) nextTo.current = (all[at + 1] ?? all[at - 1])?.dataset["thread"];
+          }}
+        >
+          {search.trim() !== "" ? (
+            <FoundThreads search={search.trim()} />
+          ) : isArchive ? (
+            <ArchivedThreads />
+          ) : (
+            <OwnOrder folders={folders} onEditFolder={(folder) => setEdited({ folder })} />
+          )}
+        </div>
+      </EntryListContext>
+      {selected && (
+        <SelectionBar
+          selected={selected}
+          folders={folders}
+          onNewFolder={() => setEdited({ with: [...selected] })}
+          onDone={() => setSelected(undefined)}
+        />
+      )}
+      <button
+        type="button"
+        className="thread-switch"
+        aria-pressed={isArchive}
+        onClick={() => changeListView({ isArchive: !isArchive })}
+      >
+        {isArchive ? t`Back to conversations` : t`Archived`}
       </button>
+      {edited && (
+        <Suspense>
+          <FolderDialog
+            folder={edited.folder}
+            onClose={() => setEdited(undefined)}
+            onSaved={async ({ id }) => {
+              for (const thread of edited.with ?? []) await placeThread(thread, { folderId: id });
+              setEdited(undefined);
+            }}
+          />
+        </Suspense>
+      )}
     </nav>
   );
 }
 
-function focusThread(list: HTMLElement | null, id: string): void {
-  if (document.activeElement === document.body)
+type OwnOrderProps = {
+  readonly folders: readonly FolderView[];
+  readonly onEditFolder: (folder: FolderView) => void;
+};
+
+function OwnOrder({ folders, onEditFolder }: OwnOrderProps) {
+  const pinned = useThreads({ of: "pinned" });
+  const recent = useThreads({ of: "recent" });
+  const isEmpty = recent.isLoaded && recent.threads.length === 0 && pinned.threads.length === 0;
+  return (
+    <>
+      <ThreadSection name={t`Pinned`} threads={pinned.threads} />
+      {folders.map((folder, at) => (
+        <FolderSection
+          key={folder.id}
+          folder={folder}
+          isFirst={at === 0}
+          isLast={at === folders.length - 1}
+          onEdit={() => onEditFolder(folder)}
+        />
+      ))}
+      {isEmpty && folders.length === 0 && <p className="px-2 py-1 text-muted">{t`No conversations yet`}</p>}
+      {sectionsOf(recent.threads).map(({ name, threads }) => (
+        <ThreadSection key={name} name={dayNames[name]} threads={threads} />
+      ))}
+      <RestOfList of={recent} />
+    </>
+  );
+}
+
+function ThreadSection({ name, threads }: { readonly name: string; readonly threads: readonly ListedThread[] }) {
+  if (threads.length === 0) return null;
+  return (
+    <section aria-label={name}>
+      <h2 className="thread-day" aria-hidden>
+        {name}
+      </h2>
+      <ul>
+        {threads.map((thread) => (
+          <ThreadEntry key={thread.id} thread={thread} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function ArchivedThreads() {
+  const archived = useThreads({ of: "archived" });
+  return (
+    <>
+      <h2 className="thread-day">{t`Archived`}</h2>
+      <FlatList of={archived} nothing={t`No archived conversations`} />
+    </>
+  );
+}
+
+function FoundThreads({ search }: { readonly search: string }) {
+  const settled = useSettled(search, typingMs);
+  return <FlatList of={useThreads({ of: "search", search: settled })} nothing={t`Nothing found.`} />;
+}
+
+function FlatList({ of, nothing }: { readonly of: ReadThreads; readonly nothing: string }) {
+  return (
+    <>
+      {of.isLoaded && of.threads.length === 0 && !of.error && <p className="px-2 py-1 text-muted">{nothing}</p>}
+      <ul>
+        {of.threads.map((thread) => (
+          <ThreadEntry key={thread.id} thread={thread} />
+        ))}
+      </ul>
+      <RestOfList of={of} />
+    </>
+  );
+}
+
+function RestOfList({ of: { readMore, error } }: { readonly of: ReadThreads }) {
+  return (
+    <>
+      {readMore && (
+        <div className="p-2">
+          <Act onAct={readMore}>{t`Show more`}</Act>
+        </div>
+      )}
+      <Problem text={error ? reasonOf(error) : undefined} />
+    </>
+  );
+}
+
+/** Where the focus was in nothing else, or in one that is `gone`. */
+function focusThread(list: HTMLElement | null, id: string | undefined, gone?: string): void {
+  const { activeElement: at } = document;
+  if (at === document.body || (gone !== undefined && at?.closest(`[data-thread="${gone}"]`)))
     list?.querySelector<HTMLElement>(`[data-thread="${id}"] .thread-link`)?.focus();
 }

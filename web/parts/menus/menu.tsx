@@ -21,12 +21,14 @@ type MenuProps = {
   readonly name: string;
   readonly icon: MenuEntry["icon"];
   readonly entries: readonly MenuEntry[];
+  /** Not a stop of the Tab key, since something beside it opens it by a key. */
+  readonly isSkipped?: boolean | undefined;
 };
 
 /** An icon with what can be done behind it. */
-export function Menu({ name, icon: Icon, entries }: MenuProps) {
+export function Menu({ name, icon: Icon, entries, isSkipped }: MenuProps) {
   return (
-    <MenuBehind name={name} look="icon-button" entries={entries}>
+    <MenuBehind name={name} look="icon-button" entries={entries} isSkipped={isSkipped}>
       <Icon size={16} aria-hidden />
     </MenuBehind>
   );
@@ -39,10 +41,10 @@ type MenuBehindProps = Omit<MenuProps, "icon"> & {
 };
 
 /** The same behind a button of any look. */
-export function MenuBehind({ name, look, entries, children }: MenuBehindProps) {
+export function MenuBehind({ name, look, entries, isSkipped = false, children }: MenuBehindProps) {
   return (
     <BaseMenu.Root modal={false}>
-      <BaseMenu.Trigger className={look} aria-label={name}>
+      <BaseMenu.Trigger className={look} aria-label={name} {...(isSkipped && { tabIndex: -1 })}>
         {children}
       </BaseMenu.Trigger>
       <Popup name={name} entries={entries} />
