@@ -379,6 +379,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /api/admin/runs/:id/resume": admins(409, { path: ({ run: id }) => `/api/admin/runs/${id}/resume` }),
   "DELETE /api/admin/users/:id/sessions": admins(204, { path: userPath("/sessions") }),
   "DELETE /v1/files/:id": owner(v1File("")),
+  "POST /api/threads/:id/close": owner(thread("/close"), 409),
   "DELETE /api/threads/:id": owner(thread(""), 204),
   "DELETE /v1/conversations/:id": owner(v1Conversation("")),
   "POST /api/auth/open-codes": users(404),

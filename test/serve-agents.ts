@@ -113,6 +113,7 @@ export async function serveAgents(
     database,
     models,
     imageUrl: uploads.imageUrl,
+    removeUpload: uploads.removeById,
     agents,
     tools,
     strategies: { ...strategies, ...roomStrategies, ...options.strategies },

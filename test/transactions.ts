@@ -75,6 +75,7 @@ export const transactions: Readonly<Record<string, readonly TransactionRow[]>> =
     since("threads that are archived, and what a person makes of threads", "as `queue`"),
   ],
   "src/run/threads/remove-threads.ts": [since("threads without a live run", itself)],
+  "src/run/threads/temporary-threads.ts": [since("a thread without a live run", itself)],
   "src/run/threads/threads.ts": [since("a thread without a live run", itself)],
   "src/run/turn/wait.ts": [
     vanish("a run's row, its root's, its thread", "end"),

@@ -28,7 +28,7 @@ export type OpenRuns = RunsService & {
 };
 
 type RunsDeps = {
-  readonly store: Pick<Store, "database" | "secret" | "owner">;
+  readonly store: Pick<Store, "database" | "secret" | "owner" | "fileProof">;
   readonly models: Pick<OpenedModels, "models" | "costOf" | "callLog">;
   readonly spending: Pick<OpenSpending, "services">;
   readonly definitions: Pick<OpenDefinitions, "agents">;
@@ -76,6 +76,7 @@ export async function openRuns(config: Config, deps: RunsDeps): Promise<OpenRuns
     },
     onRunEnd: deps.mcp.servers.runEnded,
     imageUrl: deps.uploads.uploads.imageUrl,
+    removeUpload: store.fileProof === "shared" ? deps.uploads.uploads.removeById : undefined,
     sourceText: sourceTextOf(deps.knowledge.knowledge),
     costOf: models.costOf,
     runsJobs,

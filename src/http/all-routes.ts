@@ -110,6 +110,7 @@ import { listOwnShares, listShares, readShared, shareThread, withdrawShare } fro
 import { addTask, changeTask, deleteTask, followTasks, listTasks } from "./routes/threads/tasks.ts";
 import {
   changeThread,
+  closeThread,
   createThread,
   deleteThread,
   editMessage,
@@ -203,6 +204,7 @@ const routes: readonly EndpointRoute[] = [
   ["GET", "/api/threads/:id", getThread],
   ["PATCH", "/api/threads/:id", changeThread],
   ["DELETE", "/api/threads/:id", deleteThread],
+  ["POST", "/api/threads/:id/close", closeThread],
   ["GET", "/api/threads/:id/items", listItems],
   ["GET", "/api/threads/:id/pending", listPending],
   ["POST", "/api/threads/:id/messages", editMessage],

@@ -48,6 +48,7 @@ import { createSessions } from "./threads/sessions.ts";
 import { createPlacedThreads } from "./threads/placed-threads.ts";
 import { searchThreads } from "./threads/search-threads.ts";
 import { createThreadSettings } from "./threads/thread-settings.ts";
+import { closeThread } from "./threads/temporary-threads.ts";
 import { createThreads } from "./threads/threads.ts";
 import type { Caller } from "../protocol/base/callers.ts";
 import { summariesOfRuns, readRunDetails } from "./views/run-details.ts";
@@ -82,6 +83,7 @@ export type RunsOptions = {
   readonly hooksFor?: Runtime["hooksFor"];
   readonly imageUrl?: Runtime["imageUrl"] | undefined;
   readonly sourceText?: Runtime["sourceText"];
+  readonly removeUpload?: Runtime["removeUpload"];
   readonly log: Log;
   /** This process's name among the nodes of the database; a new one when absent. */
   readonly node?: string;
@@ -137,6 +139,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     hooksFor: options.hooksFor ?? (() => []),
     imageUrl: options.imageUrl ?? (() => Promise.resolve(undefined)),
     sourceText: options.sourceText ?? (() => Promise.resolve(undefined)),
+    removeUpload: options.removeUpload,
   };
 
   const titles = createTitles(runtime, {
@@ -176,8 +179,12 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
       mirror?.changed(renamed.id);
       return renamed;
     },
+    async closeThread(caller, threadId) {
+      await closeThread(runtime, caller, await mine.getThread(caller, threadId));
+    },
     async deleteThread(caller, threadId) {
-      const { id } = await mine.getThread(caller, threadId);
+      const { id, ...thread } = await mine.getThread(caller, threadId);
+      if (thread.temporary) return closeThread(runtime, caller, { id, temporary: true });
       const removeFile = await mirror?.leaving(id);
       await mine.deleteThread(caller, id);
       await removeFile?.();

@@ -10,6 +10,8 @@ export type NewThread = {
   readonly agent?: string | undefined;
   /** It begins in this folder, with its agent if none is named. Throws NotFound if it is not the caller's. */
   readonly folderId?: string | undefined;
+  /** In no list, without a title, and gone once it is closed or a day after its last use. */
+  readonly temporary?: boolean | undefined;
 };
 
 /** A conversation or room as one person keeps it. Of a room `archivedAt` is that person's, too. */

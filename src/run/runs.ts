@@ -378,6 +378,8 @@ export type Threads = ThreadParts & {
     search: { readonly text: string; readonly limit?: number },
   ): Promise<readonly ThreadSearchHit[]>;
   deleteThread(caller: Caller, threadId: string): Promise<void>;
+  /** Of a temporary one: all that was said in it goes. Throws Conflict `thread_not_temporary`. */
+  closeThread(caller: Caller, threadId: string): Promise<void>;
   /** Stores the caller's rating of an item; the last one counts. */
   rate(caller: Caller, threadId: string, rating: ItemRating): Promise<void>;
   /**

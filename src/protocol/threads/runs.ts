@@ -74,6 +74,8 @@ export type RunDefinition = {
   readonly held?: true;
   /** Nobody is there to be asked whether something may leave after text from outside was read: a clock began it. */
   readonly unattended?: true;
+  /** The temporary conversation that it belongs to, so that what it began with is no other's, and goes with it. */
+  readonly temporary?: string;
   /** Of a delegated run: what its ancestors work on, the root first. */
   readonly path?: readonly DelegationKey[];
 };
@@ -92,4 +94,9 @@ export type RunOrigin = {
 /** Who was asked to do what; the task as a hash. */
 export type DelegationKey = { readonly agent: string; readonly task: string };
 
-export type ThreadRecord = ThreadView & { readonly userId: string; readonly hidden: boolean };
+export type ThreadRecord = ThreadView & {
+  readonly userId: string;
+  readonly hidden: boolean;
+  /** It is hidden, and all of it goes once it is closed, or a day after its last use. */
+  readonly temporary: boolean;
+};

@@ -51,9 +51,10 @@ export type ThreadSettings = Readonly<z.infer<typeof threadSettingsSchema>>;
 
 /** A thread by itself. */
 export const detailedThreadSchema = placedThreadSchema.extend({
+  temporary: z.boolean().describe("In no list, and gone once it is closed, or a day after its last use"),
   settings: threadSettingsSchema.describe("What is set for this conversation; empty: nothing"),
 });
-export type DetailedThread = PlacedThreadView & { readonly settings: ThreadSettings };
+export type DetailedThread = PlacedThreadView & { readonly temporary: boolean; readonly settings: ThreadSettings };
 
 /** A thread in a list; of a search with the newest message that fits. */
 export const listedThreadSchema = placedThreadSchema.extend({

@@ -7,6 +7,7 @@ import { epochSql } from "../log/standing.ts";
 import { resumeRequests } from "../verbs/start-within.ts";
 import { isIdle } from "../../store/privacy/retention.ts";
 import { removeOldSpending } from "../../store/metering/spending.ts";
+import { removeTemporary } from "../threads/temporary-threads.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 const batch = 200;
@@ -71,7 +72,7 @@ export async function removeExpired(runtime: Runtime): Promise<void> {
   await transaction(async (locked) => {
     // In a statement of its own: the next one then sees a run that was accepted meanwhile.
     const expired = await locked<{ id: string }>(
-      `select id from threads t where expires_at < now() and updated_at < now() - $2 * interval '1 minute' and ${isIdle}
+      `select id from threads t where expires_at < now() and not temporary and updated_at < now() - $2 * interval '1 minute' and ${isIdle}
        limit $1 for update skip locked`,
       [batch, toldMinutes],
     );
@@ -102,6 +103,7 @@ const duties: readonly (readonly [(runtime: Runtime) => Promise<void>, number])[
   [resumeRequests, 1],
   [startForgotten, 1],
   [removeExpired, 6],
+  [removeTemporary, 6],
   [removeDefinitions, 360],
 ];
 

@@ -54,6 +54,8 @@ export type Runtime = {
   ) => number | undefined;
   /** A message's file as a `data:` URL; undefined: no longer available. */
   readonly imageUrl: (uploadId: string, userId: string) => Promise<string | undefined>;
+  /** Removes a file that a person brought; absent where this process can't work with files. */
+  readonly removeUpload?: ((uploadId: string) => Promise<void>) | undefined;
   /** Full text of a cited source. */
   readonly sourceText: SourceText;
   /** Names of the webhooks that receive an event. */

@@ -50,6 +50,7 @@ export type ThreadRow = {
   title: string;
   agent: string | null;
   hidden: boolean;
+  temporary: boolean;
   leaf: string | null;
   next_seq: number;
   archived_at: Date | null;
@@ -59,7 +60,7 @@ export type ThreadRow = {
 };
 
 export const threadColumns =
-  "id, user_id, title, agent, hidden, leaf, next_seq, archived_at, created_at, updated_at, used_at";
+  "id, user_id, title, agent, hidden, temporary, leaf, next_seq, archived_at, created_at, updated_at, used_at";
 
 /** The same of a table by another name. */
 export function threadColumnsOf(table: string): string {
@@ -73,6 +74,7 @@ export function toThread(row: ThreadRow): ThreadRecord {
     title: row.title,
     agent: row.agent,
     hidden: row.hidden,
+    temporary: row.temporary,
     leaf: row.leaf,
     lastSeq: row.next_seq - 1,
     archivedAt: row.archived_at?.toISOString() ?? null,

@@ -57,8 +57,9 @@ export async function forkThread(
       throw new Conflict(`The branch has more than ${maxCopied} items.`, { code: "too_long" });
     const copies = copiesOf(branch, { firstSeq: 1, parent: null, steps: "fork" });
     const [made] = await query<ThreadRow>(
-      `insert into threads (id, user_id, title, agent, next_seq, leaf, outside, key_id, settings)
-       values ($1, $2, $3, $4, $5, $6, array(${sources}), $8, (select settings from threads where id = $7)) returning ${threadColumns}`,
+      `insert into threads (id, user_id, title, agent, next_seq, leaf, outside, key_id, settings, temporary, hidden, expires_at)
+       select $1, $2, $3, $4, $5, $6, array(${sources}), $8, settings, temporary, temporary, case when temporary then now() + interval '1 day' end
+       from threads where id = $7 returning ${threadColumns}`,
       [
         newId(),
         caller.userId,

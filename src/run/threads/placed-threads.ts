@@ -1,11 +1,12 @@
 import type { Caller } from "../../protocol/base/callers.ts";
-import { Conflict, InvalidInput } from "../../protocol/base/errors.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
 import { isId } from "../../protocol/base/ids.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { missingReference } from "../../store/driver/sql-state.ts";
 import { noFolder } from "../../store/folders.ts";
 import { isListed, lastId, threadColumnsOf, type ThreadRow, toThread } from "../log/rows.ts";
+import { notListed } from "./threads.ts";
 import type { PlaceChange, PlacedPage, PlacedThread, PlacedThreadsOf } from "../placed-threads.ts";
 
 type PlacedRow = ThreadRow & {
@@ -155,8 +156,7 @@ async function placeAll(
     [userId, asked, only ?? null],
   );
   const ids = own.map(({ id }) => id);
-  if ((typeof folderId === "string" || pinned) && own.some(({ hidden }) => hidden))
-    throw new Conflict("A temporary conversation is in no list, and goes by itself.", { code: "thread_temporary" });
+  if ((typeof folderId === "string" || pinned) && own.some(({ hidden }) => hidden)) throw notListed();
   if (archived !== undefined) {
     const conversations = own.filter(({ is_room }) => !is_room).map(({ id }) => id);
     await query("select 1 from threads where id = any ($1::uuid[]) order by id for no key update", [conversations]);

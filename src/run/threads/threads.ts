@@ -1,5 +1,5 @@
 import { type Caller, hiddenError } from "../../protocol/base/callers.ts";
-import { InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
 import type { RunDefinition, ThreadRecord } from "../../protocol/threads/runs.ts";
@@ -24,6 +24,7 @@ import { firstWords } from "../text/conversation-title.ts";
 import type { Runs, Threads } from "../runs.ts";
 import { missingReference } from "../../store/driver/sql-state.ts";
 import { noFolder } from "../../store/folders.ts";
+import { closedAt } from "../../store/privacy/temporary-threads.ts";
 
 type BasicThreads = Pick<
   Threads & Runs,
@@ -46,7 +47,8 @@ export function createThreads(database: Database, titles: TitleMode = "first-wor
   async function getThread(caller: Caller, threadId: string): Promise<ThreadRecord> {
     const rows = isId(threadId)
       ? await database.query<ThreadRow>(
-          `select ${threadColumns} from threads where id = $1 and user_id = $2 and ($3::uuid is null or key_id = $3)`,
+          `select ${threadColumns} from threads where id = $1 and user_id = $2 and ($3::uuid is null or key_id = $3)
+             and expires_at is distinct from ${closedAt}`,
           [threadId, caller.userId, caller.only ?? null],
         )
       : [];
@@ -67,28 +69,23 @@ export function createThreads(database: Database, titles: TitleMode = "first-wor
 
   return {
     getThread,
-    async createThread(caller, { id, title, titleFrom, agent, folderId }) {
+    async createThread(caller, { id, title, titleFrom, agent, folderId, temporary = false }) {
       if (id !== undefined && !isId(id)) throw new InvalidInput("id must be a UUID", { param: "id" });
       if (folderId !== undefined && !isId(folderId)) throw noFolder(folderId);
+      if (temporary && folderId !== undefined) throw notListed();
       const words = titleFrom === undefined || titles === "off" ? "" : firstWords(titleFrom);
       const isToBeMade = title === undefined && titleFrom !== undefined && titles === "model";
       const [row] = await database
         .query<ThreadRow>(
-          `with t as (insert into threads (id, user_id, title, agent, key_id, title_tries)
-             select $1::uuid, $2::uuid, $3::text, coalesce($4::text, (select settings ->> 'agent' from folders where user_id = $2 and folders.id = $6)), $5::uuid, $7::integer
+          `with t as (insert into threads (id, user_id, title, agent, key_id, title_tries, temporary, hidden, expires_at)
+             select $1::uuid, $2::uuid, $3::text, coalesce($4::text, (select settings ->> 'agent' from folders where user_id = $2 and folders.id = $6)), $5::uuid, $7::integer,
+               $8, $8, case when $8 then now() + interval '1 day' end
              where not exists (select from removed_threads where thread_id = $1) on conflict do nothing returning ${threadColumns}),
            p as (insert into thread_places (user_id, thread_id, folder_id) select $2, t.id, $6::uuid from t where $6 is not null)
            select ${threadColumns} from t`,
           [
-            ...[
-              id ?? newId(),
-              caller.userId,
-              plainText(title ?? words),
-              agent ?? null,
-              caller.key ?? null,
-              folderId ?? null,
-            ],
-            isToBeMade ? 0 : null,
+            ...[id ?? newId(), caller.userId, temporary ? "" : plainText(title ?? words), agent ?? null],
+            ...[caller.key ?? null, folderId ?? null, isToBeMade && !temporary ? 0 : null, temporary],
           ],
         )
         .catch((error: unknown) => {
@@ -241,6 +238,10 @@ export function createThreads(database: Database, titles: TitleMode = "first-wor
       return row.definition;
     },
   };
+}
+
+export function notListed(): Conflict {
+  return new Conflict("A temporary conversation is in no list, and goes by itself.", { code: "thread_temporary" });
 }
 
 export function noThread(threadId: string): NotFound {

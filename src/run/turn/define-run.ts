@@ -13,9 +13,10 @@ export type RunRequest = {
   /** For a delegated run: its root's limits, which override its own. */
   readonly within?: { readonly limits: Limits; readonly path: readonly DelegationKey[] } & Pick<
     RunDefinition,
-    "onOutage" | "held" | "unattended" | "toolsOff"
+    "onOutage" | "held" | "unattended" | "toolsOff" | "temporary"
   >;
   readonly toolsOff?: readonly string[] | undefined;
+  readonly temporary?: string | undefined;
   readonly held?: boolean | undefined;
   readonly unattended?: boolean | undefined;
 };
@@ -31,7 +32,7 @@ export function defineRun(runtime: Runtime, caller: Caller, request: RunRequest)
   };
   const strategy = runtime.strategies[agent.strategy];
   const clientNames = new Set(options.clientTools?.map((tool) => tool.name));
-  const { toolsOff = [] } = within ?? request;
+  const { toolsOff = [], temporary } = within ?? request;
   const off = new Set(toolsOff);
   const team = off.has(delegateName) ? [] : teamOf(runtime, agent, caller, off);
   const tools = runtime.tools
@@ -62,6 +63,7 @@ export function defineRun(runtime: Runtime, caller: Caller, request: RunRequest)
       : {}),
     strategies: runtime.strategySettings,
     ...outageIn(request),
+    ...(temporary === undefined ? {} : { temporary }),
     ...((within ?? request).unattended ? { unattended: true as const } : {}),
     ...(within ? { path: within.path } : {}),
   };

@@ -17,6 +17,7 @@ import { startNestedRun } from "./start-within.ts";
 import type { RunStart, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { noThread } from "../threads/threads.ts";
+import { closedAt } from "../../store/privacy/temporary-threads.ts";
 import { sealForRun } from "../../store/secrets/run-secrets.ts";
 import { violatedConstraint } from "../../store/driver/sql-state.ts";
 
@@ -96,6 +97,7 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { thread, af
       agent,
       options,
       toolsOff: settings.toolsOff,
+      temporary: thread?.temporary ? thread.id : undefined,
       held: input.held === true && input.idempotency === undefined,
       unattended: input.unattended,
     }),
@@ -163,7 +165,7 @@ async function placeBefore(
 type ThreadSought = Pick<StartInput, "threadId" | "sessionKey" | "room">;
 type StartThread = OpenThread & { readonly isRoom: boolean; readonly keyId: string | null };
 /** A thread that a run may start in. */
-export type OpenThread = { readonly id: string; readonly settings: ThreadSettings | null };
+export type OpenThread = { readonly id: string; readonly settings: ThreadSettings | null; readonly temporary: boolean };
 
 /** Undefined: there is none yet. Throws NotFound for an id that is not the caller's. */
 export async function findThread(runtime: Runtime, caller: Caller, sought: ThreadSought): Promise<string | undefined> {
@@ -184,7 +186,7 @@ export async function findOpenThread(
   return found;
 }
 
-const foundColumns = `id, settings, key_id as "keyId", exists (select from rooms where rooms.thread_id = threads.id) as "isRoom"`;
+const foundColumns = `id, settings, temporary, key_id as "keyId", exists (select from rooms where rooms.thread_id = threads.id) as "isRoom"`;
 
 /** A caller who is held to what its key began is refused all else, whatever it is called. */
 async function lookUpOwn(runtime: Runtime, caller: Caller, sought: ThreadSought): Promise<StartThread | undefined> {
@@ -206,7 +208,7 @@ async function lookUp(
   if (threadId !== undefined) {
     const [found] = isId(threadId)
       ? await query<StartThread>(
-          `select ${foundColumns} from threads where id = $1 and user_id = $2 and parent_run is null`,
+          `select ${foundColumns} from threads where id = $1 and user_id = $2 and parent_run is null and expires_at is distinct from ${closedAt}`,
           [threadId, room?.ownerId ?? caller.userId],
         )
       : [];

@@ -64,6 +64,7 @@ export async function startNestedRun(
     input.options,
     ...files.map(({ id }) => id),
   ]);
+  const { limits, temporary } = parent.root.definition;
   const child = await ensureChild(runtime.database.query, parent, {
     call: requestCallId(parent.step, createHash("sha256").update(asked).digest("base64url")),
     title: task.slice(0, 80),
@@ -71,11 +72,12 @@ export async function startNestedRun(
       agent,
       options: input.options ?? {},
       within: {
-        limits: parent.root.definition.limits,
+        limits,
         path: [...path, errand],
         // Whoever asks is answered in any case, and asks again.
         onOutage: "fail",
         held: true,
+        ...(temporary !== undefined && { temporary }),
       },
     }),
     caller,

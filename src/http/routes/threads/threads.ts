@@ -8,7 +8,6 @@ import {
   type ListedThread,
   pendingSchema,
   type PendingView,
-  type PlacedThreadView,
   type ThreadListPage,
   threadPageSchema,
 } from "../../../protocol/threads/threads.ts";
@@ -21,13 +20,6 @@ import { idSchema } from "../../../protocol/base/shapes.ts";
 import { placedThread, publicThread } from "../../../protocol/threads/public-views.ts";
 import { placeChange } from "../../shapes/place-change.ts";
 import { idParams, listOf, pageQuery } from "../../shapes/schemas.ts";
-
-/** A thread that the caller may see, as they keep it. */
-async function placedOf(threads: Threads, caller: Caller, id: string): Promise<PlacedThreadView> {
-  const placed = (await threads.placed(caller, [id])).get(id);
-  // Says why there is none.
-  return placedThread(placed ?? { ...(await threads.getThread(caller, id)), ...nowhere });
-}
 
 const nowhere = { kind: "conversation", folderId: null, pinnedAt: null, unread: false } as const;
 
@@ -48,6 +40,10 @@ export const createThread = endpoint({
         ),
       agent: z.string().optional(),
       folderId: idSchema.optional().describe("A folder of yours; its agent answers if none is named"),
+      temporary: z
+        .boolean()
+        .optional()
+        .describe("In no list or search; what is said in it goes once it is closed, or a day after its last use"),
     })
     .refine(({ title, titleFrom }) => title === undefined || titleFrom === undefined, {
       message: "must not have both title and titleFrom",
@@ -169,8 +165,13 @@ export const changeThread = endpoint({
 
 /** A room has no settings. */
 async function detailed(threads: Threads, caller: Caller, id: string): Promise<DetailedThread> {
-  const thread = await placedOf(threads, caller, id);
-  return { ...thread, settings: thread.kind === "room" ? {} : await threads.settingsOf(caller, id) };
+  // Says why there is none.
+  const thread = (await threads.placed(caller, [id])).get(id) ?? {
+    ...(await threads.getThread(caller, id)),
+    ...nowhere,
+  };
+  const settings = thread.kind === "room" ? {} : await threads.settingsOf(caller, id);
+  return { ...placedThread(thread), temporary: thread.temporary, settings };
 }
 
 export const editMessage = endpoint({
@@ -204,6 +205,21 @@ export const deleteThread = endpoint({
   answers: { 204: z.null() },
   async handle({ params, caller, reply, services }) {
     await services.threads.deleteThread(caller, params.id);
+    reply.code(204);
+  },
+});
+
+export const closeThread = endpoint({
+  needs: "threads:delete",
+  tag: "threads",
+  summary: "Close a temporary thread: all that was said in it is removed",
+  description:
+    "Its messages, files and runs go, and what works in it is stopped; what was used (models, tokens, cost) stays without text. From then " +
+    "on it is not found. 409 `thread_not_temporary` for any other.",
+  params: idParams,
+  answers: { 204: z.null() },
+  async handle({ params, caller, reply, services }) {
+    await services.threads.closeThread(caller, params.id);
     reply.code(204);
   },
 });
