@@ -20,7 +20,9 @@ const offline = "<rootDir>/shell/offline.ts";
  */
 export default {
   sourceLocale: "en",
-  locales: ["en", "de"],
+  locales: ["en", "de", "ar"],
+  // Where others lack a text.
+  fallbackLocales: { default: "en" },
   catalogs: [
     ...Object.entries(parts).map(([part, folders]) => ({
       path: `<rootDir>/words/{locale}/${part}`,

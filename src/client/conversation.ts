@@ -3,6 +3,7 @@ import {
   type Decision,
   type Item,
   type ItemOf,
+  type NoticeBody,
   type PlanBody,
   type QuestionBody,
   textOf,
@@ -74,7 +75,7 @@ export type ConversationBlock =
       /** Allowed, but with other arguments. */
       readonly isChanged?: boolean;
     }
-  | { readonly kind: "notice"; readonly key: string; readonly text: string; readonly code?: string }
+  | ({ readonly kind: "notice"; readonly key: string } & Omit<NoticeBody, "about">)
   /** The run had ended and was resumed. */
   | { readonly kind: "resume"; readonly key: string; readonly run: string; readonly by: string }
   | {
@@ -206,8 +207,8 @@ export function createConversation(): ConversationFold {
       case "plan":
         return set({ kind: "plan", key: `plan/${run ?? item.id}`, run, steps: item.body.steps });
       case "notice": {
-        const { text, code } = item.body;
-        return set({ kind: "notice", key: item.id, text, ...(code === undefined ? {} : { code }) });
+        const { about: _, ...told } = item.body;
+        return set({ kind: "notice", key: item.id, ...told });
       }
       case "state":
         return state(item);

@@ -97,10 +97,10 @@ async function lead(turn: RoomsTurn, spec: RoomSpec, running: RunningTurns): Pro
       const next = nextTurns({ ...log, turns: [...log.turns, ...beginning(running, log)] }, order, memo);
       if (next.halt) {
         const { about, code } = next.halt;
-        await turn.record(`halt:${about}`, {
-          kind: "notice",
-          body: { code, about, text: guardText(code, spec.guards, pendingMentions(about, log, order)) },
-        });
+        const uncalled = pendingMentions(about, log, order);
+        const values = { count: spec.guards[guardOf[code]], uncalled };
+        const text = guardText(code, spec.guards, uncalled);
+        await turn.record(`halt:${about}`, { kind: "notice", body: { code, about, text, values } });
         continue;
       }
       if (await judgeWakes(turn, next.turns, { spec, log, order, verdicts })) continue;
@@ -210,7 +210,8 @@ async function tellStrangers(
     const strangers = unknownMentions(message, [...known, ...handles]);
     if (strangers.length === 0) continue;
     const text = `Nobody here is called ${strangers.map((name) => `@${name}`).join(", ")}. There are ${members.map((name) => `@${name}`).join(", ")}.`;
-    await turn.record(key, { kind: "notice", body: { code: "unknown_mention", about: message.id, text } });
+    const values = { names: strangers, members };
+    await turn.record(key, { kind: "notice", body: { code: "unknown_mention", about: message.id, text, values } });
   }
 }
 
@@ -232,7 +233,8 @@ async function tellWhomToCall(
   if (isTold && (await turn.room.handles()).length > 1) return;
   const names = members.map(({ agent: { id, description } }) => `@${id}${description ? ` (${description})` : ""}`);
   const text = `No agent was mentioned, and all agents here respond only when mentioned. Start with ${listed(names, "or")}.`;
-  await turn.record(`uncalled:${last.id}`, { kind: "notice", body: { code: notCalled, about: last.id, text } });
+  const values = { members: members.map(({ agent }) => agent.id) };
+  await turn.record(`uncalled:${last.id}`, { kind: "notice", body: { code: notCalled, about: last.id, text, values } });
 }
 
 const notCalled = "nobody_called";
@@ -248,6 +250,11 @@ function checkFailures({ turns, asked, answered }: ReadRoom): void {
   const { code, message } = own.at(-1)!.error ?? { code: "turn_failed", message: "No agent could answer." };
   throw new ColloquyError(code, 502, message);
 }
+
+const guardOf = { room_turns: "turns", room_pair: "pair", room_repeats: "repeats" } as const satisfies Record<
+  GuardCode,
+  keyof RoomGuards
+>;
 
 /** Why a chain was stopped, and how it goes on. */
 function guardText(code: GuardCode, guards: RoomGuards, uncalled: readonly string[]): string {

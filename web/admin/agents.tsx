@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { t } from "@lingui/core/macro";
+import { builtInText } from "../parts/built-in-text.ts";
 import type { AgentView } from "../../src/protocol/agents/agents.ts";
 import type { DefinedAgent } from "../../src/protocol/agents/definitions.ts";
 import { client } from "../page/server.ts";
@@ -91,7 +92,7 @@ export function Agents() {
         about={promptSize}
         cells={(agent) => [
           <>
-            {settingText(agent.definition?.["description"])}
+            {builtInText(settingText(agent.definition?.["description"]))}
             {agent.warnings.map((warning) => (
               <Note key={warning}>
                 <span title={warning}>{firstSentence(warning)}</span>

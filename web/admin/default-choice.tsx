@@ -5,7 +5,7 @@ import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/action-button.tsx";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 
-const choiceNames = { agent: "Default agent", model: t`Default model` };
+const choiceNames = { agent: t`Default agent`, model: t`Default model` };
 
 /** The model that the choice is about: it can't mean itself. */
 const itself = "default";

@@ -41,7 +41,7 @@ export function Settings() {
       </div>
       <Waiting of={loaded} />
       {shown && (
-        <Table name={t`Settings`} head={["Setting", t`Value`, t`Set by`]}>
+        <Table name={t`Settings`} head={[t`Setting`, t`Value`, t`Set by`]}>
           {shown.map(({ path, value, source }) => (
             <tr key={path}>
               <th scope="row">

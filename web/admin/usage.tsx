@@ -13,7 +13,7 @@ import { Waiting } from "../parts/waiting.tsx";
 
 const spanNames = { "1": t`24 hours`, "7": t`7 days`, "30": t`30 days`, "90": t`90 days` };
 
-const groupingNames = { model: t`Model`, agent: "Agent", user: t`Person`, time: t`Time (UTC)` };
+const groupingNames = { model: t`Model`, agent: t`Agent`, user: t`Person`, time: t`Time (UTC)` };
 
 const groupings = ["model", "agent", "user", "time"] as const;
 type UsageGrouping = (typeof groupings)[number];

@@ -4,8 +4,11 @@ import { createStoredChoice } from "./stored-choice.ts";
 export const languageNames = {
   en: "English",
   de: "Deutsch",
+  ar: "العربية",
 };
 export type Language = keyof typeof languageNames;
+/** Written by people; a machine drafted the others. */
+export const writtenByPeople: ReadonlySet<Language> = new Set<Language>(["en", "de"]);
 const languages = Object.keys(languageNames) as Language[];
 
 /** Empty: as the browser is set. */
@@ -14,6 +17,7 @@ export const languageChoice = createStoredChoice("language");
 /** What the page is in, from its beginning to the next time it is loaded. */
 export const language: Language = chosenLanguage();
 document.documentElement.lang = language;
+document.documentElement.dir = language === "ar" ? "rtl" : "ltr";
 
 /** For figures and times: as the browser's owner writes that language, such as en-GB. */
 export const locale = navigator.languages.find((each) => each.split("-")[0] === language) ?? language;

@@ -1,4 +1,5 @@
 import { t } from "@lingui/core/macro";
+import { builtInText } from "../parts/built-in-text.ts";
 import type { ModelState } from "../../src/protocol/agents/model-states.ts";
 import { time } from "../parts/format.ts";
 import { ListBox, type ListOption } from "../parts/menus/list-box.tsx";
@@ -33,8 +34,8 @@ export function AgentPicker({ agent, model, answerers: { agents, models }, onCho
         options={agents.map(({ id, description, model: its }) => ({
           value: id,
           name: `@${id}`,
-          words: description,
-          about: `${description} · ${t`uses ${{ model: its }}`}`,
+          words: builtInText(description),
+          about: `${builtInText(description)} · ${t`uses ${{ model: its }}`}`,
         }))}
       />
       <ListBox

@@ -81,7 +81,7 @@ export function Welcome({ hasModel, folder, missingAgent, answerers: { agents, l
 
 function NoModel({ looked, isAdmin }: { readonly looked: Answerers["looked"]; readonly isAdmin: boolean }) {
   return (
-    <section className="grid gap-1 border-l-2 border-warn pl-3 text-sm" aria-label={t`No language model connected`}>
+    <section className="grid gap-1 border-s-2 border-warn ps-3 text-sm" aria-label={t`No language model connected`}>
       <h2 className="font-semibold">
         <Note>{t`No language model connected`}</Note>
       </h2>

@@ -30,7 +30,12 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** What the server says of a run that failed is English: other readers have the reason in their own words first. */
 export function whyFailed(why: string, code: string | undefined): string {
-  const reason = Object.hasOwn(reasons, code ?? "") ? reasons[code!] : undefined;
+  const reason = reasonText(code);
   if (language === "en" || reason === undefined) return why;
   return why === "" ? reason : t`${reason} (server message: ${why})`;
+}
+
+/** Undefined: this page does not know that code. */
+export function reasonText(code: string | undefined): string | undefined {
+  return Object.hasOwn(reasons, code ?? "") ? reasons[code!] : undefined;
 }

@@ -47,7 +47,7 @@ export function DocumentPage({ id, collection, isPlaceKnown }: PageProps) {
           <DocumentState document={document} />
           <span className="text-muted">{factsOf(document)}</span>
         </div>
-        <div className="row-actions -ml-1.5 flex flex-wrap items-center">
+        <div className="row-actions -ms-1.5 flex flex-wrap items-center">
           <a
             className="button inline-flex items-center gap-1"
             href={client.knowledge.addressOf(id)}

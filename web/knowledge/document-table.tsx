@@ -67,7 +67,7 @@ export function DocumentTable({ collection: { id, isOwn, counts }, onChange }: D
           onChange={(value) => changeQuery({ state: value, after: undefined })}
           options={[["", t`any`], ...statuses.map((each) => [each, stateNames[each]] as const)]}
         />
-        <div className="ml-auto self-center">
+        <div className="ms-auto self-center">
           <Counts of={counts} />
         </div>
       </div>

@@ -53,3 +53,9 @@ export function size(bytes: number): string {
   const unit = new Intl.NumberFormat(locale, { style: "unit", unit: sizes[step - 1], maximumFractionDigits: 1 });
   return unit.format(bytes / 1024 ** step);
 }
+
+const list = new Intl.ListFormat(locale, { type: "unit", style: "short" });
+
+export function listed(names: readonly string[]): string {
+  return list.format(names);
+}

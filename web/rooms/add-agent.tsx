@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { t } from "@lingui/core/macro";
+import { builtInText } from "../parts/built-in-text.ts";
 import type { Activation, ChosenMember, RoomView } from "../../src/protocol/agents/rooms.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { Form } from "../parts/forms/form.tsx";
@@ -53,7 +54,7 @@ export function AddAgent({ room, onChanged }: AddAgentProps) {
             ["always", t`always listening`],
           ]}
         />
-        {description !== "" && <p className="basis-full text-xs text-muted">{description}</p>}
+        {description !== "" && <p className="basis-full text-xs text-muted">{builtInText(description)}</p>}
       </Form>
     </div>
   );

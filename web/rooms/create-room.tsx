@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { t } from "@lingui/core/macro";
+import { builtInText } from "../parts/built-in-text.ts";
 import type { AgentView } from "../../src/protocol/agents/agents.ts";
 import type { Activation, RoomKind } from "../../src/protocol/agents/rooms.ts";
 import { Note } from "../parts/note.tsx";
@@ -40,7 +41,12 @@ export function CreateRoom({ kinds, agents }: CreateRoomProps) {
 
   return (
     <Form name={t`New room`} submit={t`Create room`} onSubmit={begin}>
-      <TextField label={t`Name`} hint={kind?.title ?? t`What is it about?`} value={title} onChange={setTitle} />
+      <TextField
+        label={t`Name`}
+        hint={(kind && builtInText(kind.title)) ?? t`What is it about?`}
+        value={title}
+        onChange={setTitle}
+      />
       <ChoiceField
         label={t`Kind`}
         value={kindId}
@@ -53,9 +59,14 @@ export function CreateRoom({ kinds, agents }: CreateRoomProps) {
             ),
           );
         }}
-        options={[...kinds.map(({ id, title: name }) => [id, name] as const), ["", t`Custom: choose the agents`]]}
+        options={[
+          ...kinds.map(({ id, title: name }) => [id, builtInText(name)] as const),
+          ["", t`Custom: choose the agents`],
+        ]}
       />
-      {kind && kind.description !== "" && <p className="basis-full text-sm text-muted">{kind.description}</p>}
+      {kind && kind.description !== "" && (
+        <p className="basis-full text-sm text-muted">{builtInText(kind.description)}</p>
+      )}
       <fieldset className="basis-full">
         <legend className="text-xs text-muted">{t`Agents`}</legend>
         <ul className="agent-choice">
@@ -97,7 +108,7 @@ function AgentRow({ agent: { handle, description, activation }, listens, onChoos
         />
         <span>
           <span className="font-semibold">@{handle}</span>
-          <span className="block text-sm text-muted">{description}</span>
+          <span className="block text-sm text-muted">{builtInText(description)}</span>
         </span>
       </label>
       {listens !== undefined && (

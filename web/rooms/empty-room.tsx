@@ -1,4 +1,5 @@
 import { t } from "@lingui/core/macro";
+import { builtInText } from "../parts/built-in-text.ts";
 import type { RoomView } from "../../src/protocol/agents/rooms.ts";
 import { Note } from "../parts/note.tsx";
 import { wakeNames } from "./room-names.ts";
@@ -22,7 +23,7 @@ export function EmptyRoom({ room, colours }: EmptyRoomProps) {
               <li key={handle} data-speaker={colours.get(handle)}>
                 <span className="speaker font-semibold">@{handle}</span>{" "}
                 <span className="text-muted">· {wakeNames[activation]}</span>
-                <span className="block text-muted">{description}</span>
+                <span className="block text-muted">{builtInText(description)}</span>
               </li>
             ))}
           </ul>

@@ -5,6 +5,7 @@ import type { ConversationBlock, BlockOf } from "../../src/client/conversation.t
 import type { DecisionInput } from "../../src/client/decisions.ts";
 import { answerLost, attemptOf, mayHaveArrived } from "../conversation/outgoing-message.ts";
 import { Blocks } from "../turn/blocks.tsx";
+import { noticeText } from "../conversation/notice-text.ts";
 import { ConnectionState } from "../conversation/connection-state.tsx";
 import { TurnPlaceContext } from "../turn/turn-place.ts";
 import { useFollowedEnd } from "../parts/log/stick-to-end.ts";
@@ -275,7 +276,7 @@ function RoomTurnView({ blocks, you, colours }: RoomTurnProps) {
   if (first.kind === "notice")
     return (
       <li className="text-sm text-warn">
-        {first.code === "chapter" ? t`New chapter: agents don't see earlier messages.` : first.text}
+        {first.code === "chapter" ? t`New chapter: agents don't see earlier messages.` : noticeText(first)}
       </li>
     );
   const speaks = blocks.find((block) => "author" in block && block.author !== undefined);

@@ -13,6 +13,7 @@ import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { Replay } from "./replay.tsx";
 import { adminRuns, runsInside } from "../run-list/runs-client.ts";
+import { noticeText } from "../conversation/notice-text.ts";
 import { decisionNames, rowState, rowTitle } from "./row-texts.ts";
 import type { TraceRow } from "./trace-rows.ts";
 
@@ -153,8 +154,9 @@ function wordsOf(item: Item): string {
       return item.body.content;
     case "plan":
       return item.body.steps.map(({ text, state }) => `${state}: ${text}`).join("\n");
-    case "question":
     case "notice":
+      return noticeText(item.body);
+    case "question":
       return item.body.text;
     case "decision":
       return item.body.text ?? "";

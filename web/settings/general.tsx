@@ -1,6 +1,6 @@
 import { t } from "@lingui/core/macro";
 import { setNotifications, useNotifications } from "../threads/notifications.ts";
-import { languageChoice, languageNames } from "../browser/language.ts";
+import { type Language, languageChoice, languageNames, writtenByPeople } from "../browser/language.ts";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 import { sendKey } from "../browser/send-key.ts";
 import { theme } from "../browser/theme.ts";
@@ -19,7 +19,13 @@ export function General() {
           <ChoiceField
             label={t`Language`}
             value={languageChoice.use()}
-            options={[["", t`Browser default`], ...Object.entries(languageNames)]}
+            options={[
+              ["", t`Browser default`],
+              ...Object.entries(languageNames).map(([code, name]): [string, string] => [
+                code,
+                writtenByPeople.has(code as Language) ? name : `${name} *`,
+              ]),
+            ]}
             onChange={(value) => {
               languageChoice.set(value);
               location.reload();
@@ -27,6 +33,7 @@ export function General() {
           />
           <ChoiceField label={t`Theme`} value={theme.use()} options={Object.entries(themeNames)} onChange={theme.set} />
         </div>
+        <p className="text-sm text-muted">{t`* Drafted by machine. Corrections are welcome.`}</p>
       </Section>
       <Section title={t`Composer`}>
         <ChoiceField

@@ -10,7 +10,7 @@ import { Waiting } from "../parts/waiting.tsx";
 import { accountClient } from "./account-client.ts";
 import { Section } from "./section.tsx";
 
-const groupingNames = { model: t`Model`, agent: "Agent", day: t`Day` };
+const groupingNames = { model: t`Model`, agent: t`Agent`, day: t`Day` };
 
 const head = { requests: t`Requests`, tokens: t`Tokens`, cost: t`Cost`, errors: t`Errors` };
 

@@ -2,6 +2,7 @@ import { Autocomplete } from "@base-ui/react/autocomplete";
 import { AtSign, MessageSquare, Users } from "lucide-react";
 import { type ComponentType, useEffect, useState } from "react";
 import { t } from "@lingui/core/macro";
+import { builtInText } from "../parts/built-in-text.ts";
 import type { ListedThread } from "../../src/protocol/threads/threads.ts";
 import { useAnswerers } from "../conversation/models-store.ts";
 import { goTo } from "../page/path.ts";
@@ -41,7 +42,7 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
         .map(({ id, description }) => ({
           id: `agent-${id}`,
           name: `@${id}`,
-          about: description,
+          about: builtInText(description),
           icon: AtSign,
           run: () => goTo(`/?agent=${encodeURIComponent(id)}`),
         }))

@@ -127,7 +127,7 @@ function End({ run, about }: { readonly run: RunState; readonly about: MinutesDr
     if (!about) return;
     const { project, sprint, minutes, instructions } = about;
     const list = made.map(({ ref, subject }) => `#${ref} ${subject}`).join("\n");
-    const more = made.length > 0 ? t`These already exist; don't create them again:\n${list}` : "";
+    const more = made.length > 0 ? `${t`These already exist; don't create them again:`}\n${list}` : "";
     keepDraft({ project, sprint, minutes, instructions: [instructions, more].filter(Boolean).join("\n") });
     goTo("/taiga");
   };

@@ -88,7 +88,7 @@ function DeletedTask({ task, onUndo }: Pick<TaskRowProps, "task" | "onUndo">) {
   const { isBusy, problem, act } = useAct(onUndo);
   return (
     <li className="task-row task-deleted">
-      <span role="status" className="min-w-0 grow truncate pl-2">
+      <span role="status" className="min-w-0 grow truncate ps-2">
         {t`Deleted: ${{ title: task.title }}`}
       </span>
       <Problem text={problem} />

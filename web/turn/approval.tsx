@@ -2,6 +2,8 @@ import { useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { QuestionBody } from "../../src/protocol/threads/items.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
+import { language } from "../browser/language.ts";
+import { reasonText } from "../conversation/why-failed.ts";
 import { prettyJson } from "./call-state.ts";
 
 type ApprovalProps = {
@@ -96,13 +98,24 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
   );
 }
 
-/** What is asked about a call, in the reader's language where text from outside may be what asks for it. */
-export function approvalText({ text, tool, outside, receivers }: QuestionBody): string {
-  if (!outside || outside.length === 0 || tool === undefined) return text;
-  const from = outside.join(", ");
-  if (!receivers)
-    return t`This conversation has read external content (${from}), which may have prompted this action. Allow ${tool} to be called with these arguments?`;
-  return t`This conversation has read external content (${from}), which may have prompted this action. Allow ${tool} to send data to ${{ to: shownNames(receivers) }} with these arguments?`;
+/** What is asked, in the reader's language where the server asks and not a tool. */
+export function questionText({ text, tool, outside, receivers, reason, limit, sandbox }: QuestionBody): string {
+  if (reason === "limit" && language !== "en") return reasonText(`limit_${limit}`) ?? text;
+  if (tool === undefined) return text;
+  if (outside && outside.length > 0) {
+    const from = outside.join(", ");
+    if (!receivers)
+      return t`This conversation has read external content (${from}), which may have prompted this action. Allow ${tool} to be called with these arguments?`;
+    return t`This conversation has read external content (${from}), which may have prompted this action. Allow ${tool} to send data to ${{ to: shownNames(receivers) }} with these arguments?`;
+  }
+  if (language === "en") return text;
+  if (reason === "approval") {
+    const asked = t`Allow ${tool} to be called with these arguments?`;
+    return sandbox ? `${asked} ${t`It runs in ${{ driver: sandbox.driver }} (${{ grade: sandbox.grade }}).`}` : asked;
+  }
+  const unknown = `It is not known whether ${tool} was done.`;
+  if (reason !== "unknown" || !text.startsWith(unknown)) return text;
+  return `${t`It is not known whether ${tool} was done.`}${text.slice(unknown.length)}`;
 }
 
 /** A server of tools by its name. */

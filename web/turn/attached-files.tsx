@@ -14,7 +14,7 @@ export function AttachedFiles({ files }: { readonly files: readonly AttachedFile
           {/^image\/(png|jpeg|gif|webp)$/.test(mediaType) ? (
             <UploadedPicture id={id} name={name} />
           ) : (
-            <a className="tile pr-2 text-sm" href={client.uploads.addressOf(id)} download={name}>
+            <a className="tile pe-2 text-sm" href={client.uploads.addressOf(id)} download={name}>
               <Paperclip size={16} aria-hidden className="flex-none text-muted" />
               <span dir="auto" className="max-w-60 truncate">
                 {name}

@@ -1,5 +1,6 @@
 import { Fragment, memo, useContext, useMemo } from "react";
 import { t } from "@lingui/core/macro";
+import { noticeText } from "../conversation/notice-text.ts";
 import { whyFailed } from "../conversation/why-failed.ts";
 import type { ConversationBlock, BlockOf } from "../../src/client/conversation.ts";
 import { arrangeBlocks, type DisplayedCall, isDelegation, type TurnPiece } from "./arrange-blocks.ts";
@@ -78,7 +79,7 @@ const BlockView = memo(function BlockView({ block, files }: BlockProps) {
     case "notice":
       return (
         <p dir="auto" className="text-sm text-warn">
-          {block.text}
+          {noticeText(block)}
         </p>
       );
     case "resume":

@@ -5,7 +5,7 @@ import type { Decision } from "../../src/protocol/threads/items.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
 import { Problem } from "../parts/problem.tsx";
 import { reasonOf } from "../page/server.ts";
-import { Approval, approvalText } from "./approval.tsx";
+import { Approval, questionText } from "./approval.tsx";
 import { OutageChoices, outageText } from "./outage.tsx";
 
 const outageDecisions = { retry: t`Retried.`, model: t`Switched to another model.`, stop: t`Run ended.` };
@@ -40,7 +40,7 @@ export function Question({ question, onDecide }: QuestionProps) {
   if (decision !== undefined)
     return (
       <p className="text-sm text-muted">
-        <bdi>{body.outage ? `${outageText(body.outage)}.` : approvalText(body)}</bdi>{" "}
+        <bdi>{body.outage ? `${outageText(body.outage)}.` : questionText(body)}</bdi>{" "}
         {body.reason === "provider"
           ? outageDecisions[decision as "retry"]
           : isChanged
@@ -65,7 +65,7 @@ export function Question({ question, onDecide }: QuestionProps) {
       aria-label={body.outage ? t`waiting for the model` : t`needs your input`}
     >
       <p dir="auto" className="break-words whitespace-pre-wrap">
-        {body.outage ? `${outageText(body.outage)}.` : approvalText(body)}
+        {body.outage ? `${outageText(body.outage)}.` : questionText(body)}
       </p>
       {body.outage && (
         <details className="text-sm text-muted">

@@ -112,6 +112,8 @@ export type QuestionBody = {
   readonly outside?: readonly string[];
   /** Of such an `approval`: who would be told something. It can be allowed for all of the conversation (`here`). */
   readonly receivers?: readonly string[];
+  /** Of an `approval`: where the call would run, if that is no place for what is not trusted. */
+  readonly sandbox?: { readonly driver: string; readonly grade: string };
   /** Of an `approval`: "always" would not lift it. */
   readonly eachTime?: true;
   readonly limit?: string;
@@ -215,8 +217,14 @@ export type StateBody =
   /** In a room: from here on agents are told nothing of before. */
   | { readonly type: "chapter" };
 
-/** `about`: the message that it is about. */
-export type NoticeBody = { readonly text: string; readonly code?: string; readonly about?: string };
+/** `about`: the message that it is about. `values`: what `text` says by its `code`, for who says it in another language. */
+export type NoticeBody = {
+  readonly text: string;
+  readonly code?: string;
+  readonly about?: string;
+  readonly values?: NoticeValues;
+};
+export type NoticeValues = Readonly<Record<string, string | number | readonly string[]>>;
 
 export type ItemBodies = {
   readonly message: MessageBody;

@@ -1,5 +1,5 @@
 import { newId } from "../../protocol/base/ids.ts";
-import type { Item, NewItem } from "../../protocol/threads/items.ts";
+import type { Item, NewItem, NoticeValues } from "../../protocol/threads/items.ts";
 import type { Model, ModelMessage, ModelRequest, ModelSettings, ToolSchema } from "../../protocol/agents/models.ts";
 import { formatInstructions } from "../prompt/answer-format.ts";
 import { estimate, roomFor, schemaTokens, tokensOfMessages, windowOf } from "../log/estimate-tokens.ts";
@@ -142,15 +142,18 @@ type ModelLimits = {
 /** Once in a run, and of what was done before it once in a thread. */
 function noticesOf(work: RunWork, { model, window, deferred, shortened }: ModelLimits): NewItem[] {
   const notices: NewItem[] = [];
-  const add = (code: string, text: string) => notices.push({ id: newId(), kind: "notice", body: { code, text } });
+  const add = (code: string, text: string, values: NoticeValues) =>
+    notices.push({ id: newId(), kind: "notice", body: { code, text, values } });
+  const whose = { model: model.id, tokens: window };
   const isTold = (item: Item) => item.kind === "notice" && item.body.code === promptShortened;
   const known = shortened === "past" ? work.branch : work.items;
   if (shortened && !known.some(isTold))
-    add(promptShortened, shortenedText(shortened, `${model.id} (${window} tokens)`));
+    add(promptShortened, shortenedText(shortened, `${model.id} (${window} tokens)`), { ...whose, shortened });
   if (deferred.length > 0 && !hasDeferredTools(work.items))
     add(
       toolsDeferred,
       `${deferred.length} tools take more room than ${model.id} (${window} tokens) has for them: it searches for those that it needs.`,
+      { ...whose, count: deferred.length },
     );
   return notices;
 }

@@ -156,7 +156,7 @@ async function summarise(
   const failed = (fault: string): NewItem => {
     log.warn({ runId: work.owner.runId, model: model.id, fault }, "a conversation could not be summarised");
     const text = `The older part of this conversation could not be summarised: ${fault}. The model does not see all of it.`;
-    return { id: newId(), kind: "notice", step: key, body: { text, code: failureCode } };
+    return { id: newId(), kind: "notice", step: key, body: { text, code: failureCode, values: { fault } } };
   };
   const answer = emptyAnswer();
   try {

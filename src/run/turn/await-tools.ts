@@ -1,6 +1,6 @@
 import { LostRun } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
-import type { NewItem } from "../../protocol/threads/items.ts";
+import type { NewItem, NoticeValues } from "../../protocol/threads/items.ts";
 import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import { keepDefinitionSql, named } from "../log/run-definitions.ts";
 import type { TakenRun } from "../contract/taken-run.ts";
@@ -20,7 +20,8 @@ export async function awaitTools(work: RunWork): Promise<TakenRun | undefined> {
   if (!awaited) return undefined;
   const waits = runtime.tools.awaited(before.agent.tools, taken.caller);
   const isTold = work.items.some(({ kind, body }) => kind === "notice" && "code" in body && body.code === awaitedCode);
-  if (waits.length > 0 && !isTold) await commit(work, [notice(awaitedCode, `Waiting for ${serversText(waits)} …`)]);
+  if (waits.length > 0 && !isTold)
+    await commit(work, [notice(awaitedCode, `Waiting for ${serversText(waits)} …`, { servers: waits })]);
   const missing = await runtime.tools.wait(awaited, taken.caller, { signal, tell: () => {} });
   signal.throwIfAborted();
   const definition = withTools(work, before);
@@ -32,8 +33,10 @@ export async function awaitTools(work: RunWork): Promise<TakenRun | undefined> {
     [work.owner.runId, work.owner.epoch, hash, text],
   );
   if (rows.length === 0) throw new LostRun(work.owner.runId);
-  for (const reason of missing.values())
-    await commit(work, [notice("tools_missing", `${reason} This run continues without its tools.`)]);
+  for (const [server, reason] of missing) {
+    const text = `${reason} This run continues without its tools.`;
+    await commit(work, [notice("tools_missing", text, { server, reason })]);
+  }
   return { ...taken, definition };
 }
 
@@ -56,6 +59,6 @@ function serversText(names: readonly string[]): string {
   return names.length === 1 ? `the MCP server ${names[0]}` : `the MCP servers ${names.join(", ")}`;
 }
 
-function notice(code: string, text: string): NewItem {
-  return { id: newId(), kind: "notice", body: { code, text } };
+function notice(code: string, text: string, values: NoticeValues): NewItem {
+  return { id: newId(), kind: "notice", body: { code, text, values } };
 }

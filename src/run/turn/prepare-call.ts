@@ -207,7 +207,8 @@ function question(
     ? `This conversation has read external content (${read.join(", ")}), which may have prompted this action. `
     : "";
   const told = receivers ? `pass something on to ${shownSources(receivers).join(", ")}` : "be called";
-  const where = sandbox && isWeak(sandbox) ? ` It runs in ${sandbox.driver} (${sandbox.grade}).` : "";
+  const weak = sandbox && isWeak(sandbox) ? { driver: sandbox.driver, grade: sandbox.grade } : undefined;
+  const where = weak ? ` It runs in ${weak.driver} (${weak.grade}).` : "";
   const text = `${why}May ${name} ${told} with these arguments?${where}`;
   return {
     id: newId(),
@@ -218,6 +219,7 @@ function question(
       ...{ reason: "approval", text, tool: name, arguments: call.body.arguments, argumentsHash },
       ...(read ? { outside: read } : {}),
       ...(receivers ? { receivers } : {}),
+      ...(weak ? { sandbox: weak } : {}),
       ...(verdict === "ask-always" ? { eachTime: true as const } : {}),
     },
   };

@@ -52,6 +52,7 @@ export async function resolveWrite(
       author: caller.name,
       body: {
         code: `write_${status}`,
+        values: { tool: write.tool, ...(text ? { said: text } : {}) },
         text: `The outcome of ${write.tool} was unknown when its run ended; now it is known that ${known}.${text ? ` ${text}` : ""}`,
       },
     };
