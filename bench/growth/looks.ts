@@ -3,6 +3,7 @@ import type { Caller } from "../../src/protocol/base/callers.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import type { RunDefinition, RunStatus } from "../../src/protocol/threads/runs.ts";
 import { createKnownDefinitions } from "../../src/run/log/run-definitions.ts";
+import { dueTitles, modelsOfLiveRuns } from "../../src/run/background/title-rows.ts";
 import { insertRun } from "../../src/run/lifecycle/accept.ts";
 import { itemsOfTree } from "../../src/run/lifecycle/locked-run.ts";
 import { createThreads } from "../../src/run/threads/threads.ts";
@@ -102,6 +103,8 @@ const ofRuns: readonly Look[] = [
     ratio: 1.5,
     look: (database, { userId, runId }) => listQuestions(database, { userId }, runId),
   },
+  { name: "titles that are due", ratio: 1.5, look: ({ query }) => dueTitles(query) },
+  { name: "models of live runs", ratio: 1.5, look: ({ query }) => modelsOfLiveRuns(query) },
   { name: "runs that are due", ratio: 1.5, look: ({ query }) => listDue(query, "runs", { days: 30, most: 100 }) },
   {
     name: "start of a run",

@@ -6,6 +6,7 @@ import { titleStep } from "../../store/metering/model-calls.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import type { RequestReservations } from "../limits/reserve-spending.ts";
 import { titleIn } from "../text/conversation-title.ts";
+import { modelsOfLiveRuns } from "./title-rows.ts";
 
 /** How a request for a title is paid for, and where it is recorded. */
 export type TitleAccount = {
@@ -114,14 +115,8 @@ function makeRoomForRuns(runtime: Runtime, model: Model): { readonly wanted: Abo
 export async function isFree({ database, models }: Runtime, model: Model): Promise<boolean> {
   const { servers = [] } = model;
   if (!isPrivate(model)) return true;
-  const used = await database.query<{ model: string | null }>(
-    `with live as (select distinct user_id, definition_hash from runs
-       where status in ('queued', 'running') or (status = 'waiting' and wait_reason = 'provider')),
-     bodies as (select body from run_definitions d join live on live.user_id = d.user_id and live.definition_hash = d.hash)
-     select body #>> '{agent,model}' as model from bodies
-     union select jsonb_path_query(body, '$.agent.room.members[*].agent.model') #>> '{}' from bodies`,
-  );
-  return !used.some(({ model: name }) => name !== null && models.has(name) && sharesServer(models.get(name), servers));
+  const used = await modelsOfLiveRuns(database.query);
+  return !used.some((name) => models.has(name) && sharesServer(models.get(name), servers));
 }
 
 function sharesServer({ servers = [] }: Model, others: readonly string[]): boolean {

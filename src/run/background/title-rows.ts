@@ -87,3 +87,15 @@ export async function writeTitle(
 export async function leaveTitle(query: Query, threadId: string): Promise<void> {
   await query("update threads set title_tries = null, title_asked_at = null where id = $1", [threadId]);
 }
+
+/** Names of the models of all runs that are at work, queued, or waiting for their provider; of rooms those of their members too. */
+export async function modelsOfLiveRuns(query: Query): Promise<readonly string[]> {
+  const rows = await query<{ model: string | null }>(
+    `with live as (select distinct user_id, definition_hash from runs
+       where status in ('queued', 'running', 'waiting') and (status <> 'waiting' or wait_reason = 'provider')),
+     bodies as (select body from run_definitions d join live on live.user_id = d.user_id and live.definition_hash = d.hash)
+     select body #>> '{agent,model}' as model from bodies
+     union select jsonb_path_query(body, '$.agent.room.members[*].agent.model') #>> '{}' from bodies`,
+  );
+  return rows.flatMap(({ model }) => model ?? []);
+}
