@@ -67,7 +67,20 @@ export async function startColloquy(config: Config, options: ColloquyOptions): P
   const webhooks = add(openWebhooks(config, { store, log, runsJobs }));
   const runs = add(
     await openRuns(config, {
-      ...{ store, models, spending, definitions, tools, toolsServer, sandbox, mcp, uploads, knowledge, webhooks },
+      ...{
+        store,
+        models,
+        spending,
+        definitions,
+        tools,
+        toolsServer,
+        sandbox,
+        mcp,
+        lists,
+        uploads,
+        knowledge,
+        webhooks,
+      },
       ...{ prompts, log, node, runsJobs, graceMs },
     }),
   );

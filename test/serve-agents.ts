@@ -109,11 +109,13 @@ export async function serveAgents(
     limits: { files: 10, bytes: 3 * 1024 * 1024 },
     log: silentLog,
   });
+  const listChanges = createListChanges(database);
   const service = await createRuns({
     database,
     models,
     imageUrl: uploads.imageUrl,
     removeUpload: uploads.removeById,
+    onRunEnd: listChanges.runEnded,
     agents,
     tools,
     strategies: { ...strategies, ...roomStrategies, ...options.strategies },
@@ -141,7 +143,7 @@ export async function serveAgents(
     tasks: createTaskCalls(database),
     taskList: createTaskList(database),
     folders: createFolders(database),
-    listChanges: createListChanges(database),
+    listChanges,
     preferences: createPreferences(database.query),
     taiga: taiga?.access,
     taigaSessions: taiga?.desk,

@@ -11,6 +11,7 @@ import { strategies } from "../run/strategies/strategies.ts";
 import type { SandboxSource } from "../sandbox/sandbox.ts";
 import type { OpenDefinitions } from "./definitions.ts";
 import type { OpenKnowledge } from "./knowledge.ts";
+import type { OpenLists } from "./lists.ts";
 import type { OpenMcp } from "./mcp.ts";
 import type { OpenedModels } from "./models.ts";
 import type { OpenToolsServer } from "./remote-tools.ts";
@@ -36,6 +37,7 @@ type RunsDeps = {
   readonly toolsServer: Pick<OpenToolsServer, "remote">;
   readonly sandbox: SandboxSource;
   readonly mcp: Pick<OpenMcp, "servers">;
+  readonly lists: Pick<OpenLists, "services">;
   readonly uploads: Pick<OpenUploads, "uploads">;
   readonly knowledge: Pick<OpenKnowledge, "knowledge">;
   readonly webhooks: Pick<OpenWebhooks, "hooksFor">;
@@ -74,7 +76,10 @@ export async function openRuns(config: Config, deps: RunsDeps): Promise<OpenRuns
       reserve: deps.spending.services.spending.holds.begin,
       record: models.callLog.add,
     },
-    onRunEnd: deps.mcp.servers.runEnded,
+    onRunEnd(runId) {
+      deps.mcp.servers.runEnded(runId);
+      deps.lists.services.listChanges.runEnded(runId);
+    },
     imageUrl: deps.uploads.uploads.imageUrl,
     removeUpload: store.fileProof === "shared" ? deps.uploads.uploads.removeById : undefined,
     sourceText: sourceTextOf(deps.knowledge.knowledge),

@@ -122,7 +122,7 @@ export const listedAgentSchema = z.object({
   model: z.string(),
   strategy: z.string(),
   tools: z.array(z.string()),
-  isDefault: z.boolean().describe("Whether this is the configured default agent"),
+  isDefault: z.boolean().describe("Whether this is your default agent: the one of your preferences, else the server's"),
   promptTokens: z
     .int()
     .describe("About how many tokens of each prompt its instructions and tools take, before a word is said"),

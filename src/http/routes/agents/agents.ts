@@ -1,4 +1,5 @@
 import { type AgentView, listedAgentSchema } from "../../../protocol/agents/agents.ts";
+import { mayUse } from "../../../protocol/base/callers.ts";
 import { windowIn } from "../../../run/log/estimate-tokens.ts";
 import { promptSize } from "../../../run/prompt/offer-tools.ts";
 import { endpoint } from "../../server/endpoint.ts";
@@ -9,9 +10,12 @@ export const listAgents = endpoint({
   tag: "agents",
   summary: "List the agents",
   answers: { 200: listOf(listedAgentSchema) },
-  handle({ services, caller }) {
+  async handle({ services, caller }) {
     const { agents } = services;
-    const defaultId = agents.defaultId?.();
+    const { agent: own } = await services.preferences.read(caller.userId);
+    // One that is gone, or that the person may not use any more, is as good as none.
+    const isThere = own !== undefined && agents.has(own) && mayUse(caller, "agent", own);
+    const defaultId = isThere ? own : agents.defaultId?.();
     const data = agents.list().map((agent): AgentView => {
       const { id, description, model, strategy, tools } = agent;
       const window = windowIn(services.models, agent);

@@ -278,6 +278,11 @@ eachDatabase((databases) => {
       ["folders", () => folder("new")],
       ["threads", () => change(threadId, { pinned: true })],
       ["threads", () => change(threadId, { title: "Another" })],
+      [
+        "threads",
+        () =>
+          world.server.runs.start(world.server.caller, { agent: "assistant", threadId, message: { content: "Hi" } }),
+      ],
       ["preferences", () => ask("PATCH", "/api/me/preferences", { favourites: ["@assistant", "script"] })],
       ["threads", () => ask("DELETE", `/api/threads/${threadId}`)],
     ];
@@ -307,6 +312,11 @@ eachDatabase((databases) => {
     for (const body of [{}, { other: 1 }, { agent: "" }, { favourites: Array.from({ length: 101 }, () => "x") }])
       assert.equal((await patch(body)).status, 400);
     assert.deepEqual((await ask("GET", "/api/me/preferences")).body, { agent: "assistant", favourites: ["script"] });
+    const agents = await ask<{ data: { id: string; isDefault: boolean }[] }>("GET", "/api/agents");
+    assert.deepEqual(
+      agents.body.data.filter(({ isDefault }) => isDefault).map(({ id }) => id),
+      ["assistant"],
+    );
     await patch({ agent: null, favourites: null });
   });
 });
