@@ -129,6 +129,35 @@ eachRunDatabase((suite) => {
     assert.equal(await titleOf(next, second), "Passport");
   });
 
+  test("while somebody is answered in the conversation, nobody is asked for its title", async () => {
+    const gate = Promise.withResolvers<void>();
+    let asked = 0;
+    const service = await suite.start({
+      script: (request) => {
+        if (isTitle(request))
+          return JSON.stringify(request.messages).includes("elsewhere") ? "Other" : `After ${asked}`;
+        return ++asked === 2 ? [{ gate: () => gate.promise }, { text: "Yes." }] : "Take the form.";
+      },
+      titles: { by: "model" },
+    });
+    const id = await begin(service);
+    const say = (content: string) =>
+      service.runs.start(service.caller, { agent: "assistant", threadId: id, message: { content } });
+    const first = await say(words);
+    const second = await say("And by post?");
+    await service.events(first);
+    await until(() => asked === 2);
+    // Titles are made one after the other: this one's turn has passed when the other is made.
+    const other = await begin(service, "elsewhere");
+    await service.ask("elsewhere", { threadId: other });
+    await settled(other);
+    assert.equal(await titleOf(service, id), words);
+    gate.resolve();
+    await service.events(second);
+    await settled(id);
+    assert.equal(await titleOf(service, id), "After 3");
+  });
+
   test("a node dies over it: it is tried once more, and what the first one brings late is not written", async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const late = (at: number) => startNode(() => [{ gate: () => gates[at]!.promise }, { text: `Of node ${at}` }]);

@@ -34,7 +34,7 @@ export function defineRun(runtime: Runtime, caller: Caller, request: RunRequest)
   const clientNames = new Set(options.clientTools?.map((tool) => tool.name));
   const { toolsOff = [], temporary } = within ?? request;
   const off = new Set(toolsOff);
-  const team = off.has(delegateName) ? [] : teamOf(runtime, agent, caller, off);
+  const team = off.has(delegateName) ? [] : teamOf(runtime, agent, caller);
   const tools = runtime.tools
     .select(agent.tools, caller)
     .filter((tool) => !clientNames.has(tool.name) && !off.has(tool.name));

@@ -12,19 +12,16 @@ import { callKey } from "../log/fold.ts";
 /** Takes the place of another tool of this name, for agents that have a team. */
 export const delegateName = "delegate";
 
-/** The agents that one may hand work to, with the tools that each may use for this caller; those in `off` none may. */
+/** The agents that one may hand work to, with the tools that each may use for this caller. */
 export function teamOf(
   { agents, tools }: { agents: AgentRegistry; tools: ToolRegistry },
   agent: AgentDefinition,
   caller: Caller,
-  off: ReadonlySet<string> = new Set(),
 ): TeamMember[] {
-  const namesOf = (member: AgentDefinition) =>
-    tools.select(member.tools, caller).flatMap(({ name }) => (off.has(name) ? [] : name));
   return permittedAgents(agents, caller)
     .list()
     .filter(({ id }) => id !== agent.id && agent.agents.some((glob) => matchesGlob(glob, id)))
-    .map((member) => ({ agent: member, tools: namesOf(member) }));
+    .map((member) => ({ agent: member, tools: tools.select(member.tools, caller).map(({ name }) => name) }));
 }
 
 /** `final`: the other's answer is the answer, so it is given the conversation too. */
