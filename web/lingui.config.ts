@@ -20,7 +20,7 @@ const offline = "<rootDir>/shell/offline.ts";
  */
 export default {
   sourceLocale: "en",
-  locales: ["en", "de", "ar"],
+  locales: ["en", "de", "es", "ar"],
   // Where others lack a text.
   fallbackLocales: { default: "en" },
   catalogs: [

@@ -132,13 +132,13 @@ function Chart({ name, points, summary, beside, label, children }: ChartProps) {
         <span className="font-semibold">{name}</span>
         {beside}
       </figcaption>
-      <div className="chart-plot">
+      <div dir="ltr" className="chart-plot">
         <svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label={`${name}. ${summary.join("; ")}`}>
           {children}
         </svg>
         {label}
       </div>
-      <div className="flex justify-between text-muted">
+      <div dir="ltr" className="flex justify-between text-muted">
         <span>{points[0] && period(points[0].at)}</span>
         <span>{points.at(-1) && period(points.at(-1)!.at)}</span>
       </div>

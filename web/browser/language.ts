@@ -4,6 +4,7 @@ import { createStoredChoice } from "./stored-choice.ts";
 export const languageNames = {
   en: "English",
   de: "Deutsch",
+  es: "Español",
   ar: "العربية",
 };
 export type Language = keyof typeof languageNames;

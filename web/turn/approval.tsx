@@ -36,6 +36,7 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
       <label className="mt-2 block text-sm text-muted">
         {t`Arguments`}
         <textarea
+          dir="ltr"
           className="field w-full font-mono text-xs text-ink"
           rows={Math.min(12, text.split("\n").length)}
           spellCheck={false}
