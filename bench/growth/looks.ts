@@ -7,6 +7,7 @@ import { dueTitles, modelsOfLiveRuns } from "../../src/run/background/title-rows
 import { insertRun } from "../../src/run/lifecycle/accept.ts";
 import { itemsOfTree } from "../../src/run/lifecycle/locked-run.ts";
 import { createThreads } from "../../src/run/threads/threads.ts";
+import { createPlacedThreads } from "../../src/run/threads/placed-threads.ts";
 import { searchThreads } from "../../src/run/threads/search-threads.ts";
 import { readFromOutside } from "../../src/run/turn/untrusted.ts";
 import { createAdminRuns } from "../../src/run/verbs/admin-runs.ts";
@@ -50,6 +51,16 @@ const threadLists = [
     const threads = createThreads(database);
     const first = await threads.listThreads(callerOf(filled), { ...page, limit: 20 });
     await threads.listThreads(callerOf(filled), { ...page, limit: 20, before: first.at(-1)!.id });
+  },
+}));
+
+const ownLists = (["made", "used", "pinned"] as const).map((sort): Look => ({
+  name: `conversations and rooms, ${sort}`,
+  ratio: 1.5,
+  look: async (database, filled) => {
+    const { listPlaced } = createPlacedThreads(database);
+    const { next } = await listPlaced(callerOf(filled), { sort, limit: 20 });
+    await listPlaced(callerOf(filled), { sort, limit: 20, before: next });
   },
 }));
 
@@ -176,4 +187,12 @@ const overviews: readonly Look[] = [
   { name: "doctor", ratio: 2, most: 50_000, look: ({ query }) => checkInvariants(query, { some: true }) },
 ];
 
-export const looks: readonly Look[] = [...threadLists, ...searches, ...runLists, ...ofRuns, ...questions, ...overviews];
+export const looks: readonly Look[] = [
+  ...threadLists,
+  ...ownLists,
+  ...searches,
+  ...runLists,
+  ...ofRuns,
+  ...questions,
+  ...overviews,
+];

@@ -36,6 +36,11 @@ const isMember = "exists (select from room_people p where p.thread_id = t.id and
 /** A room is shown to who is in it, even its owner's. */
 const isShown = `t.parent_run is null and case when ${isRoom} then ${isMember} else t.user_id = $1 end`;
 
+/** SQL: each one's thread by its id. A planner that joins them otherwise reads all threads there are. */
+function threadOf(table: string): string {
+  return `cross join lateral (select * from threads where threads.id = ${table}.thread_id offset 0) t`;
+}
+
 function toPlaced({ is_room, folder_id, pinned_at, unread, sorted_by: _, ...row }: PlacedRow): PlacedThread {
   return {
     ...toThread(row),
@@ -78,12 +83,12 @@ export function placedSql({ sort, kind, archived, from }: ListShape): string {
     conversation:
       from === "all"
         ? `from threads t ${placeOf} where t.user_id = $1 and ${isListed(archived, "t")} and ${isLeft} and $4::uuid is null`
-        : `from thread_places l join threads t on t.id = l.thread_id
+        : `from thread_places l ${threadOf("l")}
            where l.user_id = $1 and ${isFrom(from)} and t.user_id = $1 and ${isListed(archived, "t")} and ${isLeft}`,
     room:
       from === "all"
-        ? `from room_people p join threads t on t.id = p.thread_id ${placeOf} where p.user_id = $1 and l.archived_at is ${isPut} and ${isLeft} and $4::uuid is null`
-        : `from thread_places l join threads t on t.id = l.thread_id join room_people p on p.thread_id = t.id and p.user_id = $1
+        ? `from room_people p ${threadOf("p")} ${placeOf} where p.user_id = $1 and l.archived_at is ${isPut} and ${isLeft} and $4::uuid is null`
+        : `from thread_places l ${threadOf("l")} join room_people p on p.thread_id = t.id and p.user_id = $1
            where l.user_id = $1 and ${isFrom(from)} and l.archived_at is ${isPut} and ${isLeft}`,
   };
   const select = (each: "conversation" | "room") =>
