@@ -65,6 +65,8 @@ export type Client = {
       readonly agent?: string;
       /** With what conversations in this folder begin with. */
       readonly folderId?: string;
+      /** In no list, and gone once it is deleted or a day after its last use. */
+      readonly temporary?: boolean;
     },
     signal?: AbortSignal,
   ): Promise<DetailedThread>;

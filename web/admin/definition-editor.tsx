@@ -135,18 +135,11 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
                 />
               ))}
           </div>
-          <details className="basis-full" open={written.rest !== "" && isReadOnly}>
-            <summary>{t`Advanced (JSON)`}</summary>
-            <Field label={t`Other keys of the definition`} isWide>
-              <textarea
-                className="field w-full text-ink"
-                rows={8}
-                value={written.rest}
-                spellCheck={false}
-                onChange={(event) => setWritten({ ...written, rest: event.target.value })}
-              />
-            </Field>
-          </details>
+          <RestOfDefinition
+            isOpen={written.rest !== "" && isReadOnly}
+            text={written.rest}
+            onChange={(rest) => setWritten({ ...written, rest })}
+          />
           {children}
         </Form>
       </fieldset>
@@ -157,6 +150,26 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
         </button>
       )}
     </section>
+  );
+}
+
+type RestProps = { readonly isOpen: boolean; readonly text: string; readonly onChange: (text: string) => void };
+
+/** What no field says. */
+function RestOfDefinition({ isOpen, text, onChange }: RestProps) {
+  return (
+    <details className="basis-full" open={isOpen}>
+      <summary>{t`Advanced (JSON)`}</summary>
+      <Field label={t`Other keys of the definition`} isWide>
+        <textarea
+          className="field w-full text-ink"
+          rows={8}
+          value={text}
+          spellCheck={false}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      </Field>
+    </details>
   );
 }
 

@@ -7,6 +7,9 @@ export const listChoice = createStoredChoice("list");
 /** Whether two columns fit. */
 export const useIsWide = whether("(min-width: 768px)");
 
+/** Whether something more fits beside the view. */
+export const useHasPanelRoom = whether("(min-width: 1100px)");
+
 /** Whether one points with the finger, over which nothing can hover. */
 export const useIsTouched = whether("(pointer: coarse)");
 

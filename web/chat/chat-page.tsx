@@ -17,6 +17,8 @@ import { textOfTurn } from "../conversation/branch.ts";
 import { useComposerText } from "../conversation/composer-text.ts";
 import { TalkContext, useStableTalk } from "./talk-actions.ts";
 import { useComposerActions } from "./send-message.ts";
+import { ConversationPanel } from "./conversation-panel.tsx";
+import { NewConversationHead } from "./new-conversation-head.tsx";
 import { ThreadView } from "./thread.tsx";
 import { checkWaiting } from "../threads/waiting-threads.ts";
 import { threadsChanged, useFolders, useThread } from "../threads/thread-queries.ts";
@@ -74,57 +76,66 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
 
   return (
     <TalkContext value={steady}>
-      {threadId !== undefined && <ConversationHead key={threadId} threadId={threadId} onFail={talk.fail} />}
-      <DropZone onDrop={attachments.add}>
-        <ThreadView
-          turns={turns}
-          head={head}
-          newest={conversation.newest}
-          isBusy={isBusy || isLoading || talk.outgoing !== undefined}
-          welcome={
-            isLoading ? (
-              <p className="text-muted">{t`Loading…`}</p>
-            ) : (
-              !conversation.isBroken &&
-              !isBusy &&
-              !talk.outgoing && (
-                <Welcome
-                  answerers={answerers}
-                  folder={folder}
-                  missingAgent={choice.missing}
-                  hasModel={!answerers.isLoaded || answerers.models.some(({ demo }) => !demo)}
-                  onChoose={(text, agent) => void talk.begin(text, agent)}
+      {threadId !== undefined ? (
+        <ConversationHead key={threadId} threadId={threadId} onFail={talk.fail} />
+      ) : (
+        <NewConversationHead />
+      )}
+      <div className="beside">
+        <DropZone onDrop={attachments.add}>
+          <ThreadView
+            turns={turns}
+            head={head}
+            newest={conversation.newest}
+            isBusy={isBusy || isLoading || talk.outgoing !== undefined}
+            welcome={
+              isLoading ? (
+                <p className="text-muted">{t`Loading…`}</p>
+              ) : (
+                !conversation.isBroken &&
+                !isBusy &&
+                !talk.outgoing && (
+                  <Welcome
+                    answerers={answerers}
+                    folder={folder}
+                    missingAgent={choice.missing}
+                    hasModel={!answerers.isLoaded || answerers.models.some(({ demo }) => !demo)}
+                    onChoose={(text, agent) => void talk.begin(text, agent)}
+                  />
+                )
+              )
+            }
+            notes={
+              <>
+                {talk.outgoing && <OutgoingTurn {...talk.outgoing} />}
+                <Notes conversation={conversation} agent={choice.agent} talk={talk} text={text} onSend={send} />
+              </>
+            }
+            status={<Status conversation={conversation} agent={choice.agent} talk={talk} news={answerers.news} />}
+            composer={
+              isGone && turns.length === 0 ? null : (
+                <Composer
+                  text={text}
+                  onSend={send}
+                  agent={choice.agent}
+                  isBusy={isBusy}
+                  onStop={() => void stop()}
+                  tiles={<AttachmentTiles {...attachments} />}
+                  tools={
+                    <>
+                      <AttachButton onChoose={attachments.add} />
+                      <AgentPicker {...choice} answerers={answerers} onChoose={choice.choose} />
+                    </>
+                  }
                 />
               )
-            )
-          }
-          notes={
-            <>
-              {talk.outgoing && <OutgoingTurn {...talk.outgoing} />}
-              <Notes conversation={conversation} agent={choice.agent} talk={talk} text={text} onSend={send} />
-            </>
-          }
-          status={<Status conversation={conversation} agent={choice.agent} talk={talk} news={answerers.news} />}
-          composer={
-            isGone && turns.length === 0 ? null : (
-              <Composer
-                text={text}
-                onSend={send}
-                agent={choice.agent}
-                isBusy={isBusy}
-                onStop={() => void stop()}
-                tiles={<AttachmentTiles {...attachments} />}
-                tools={
-                  <>
-                    <AttachButton onChoose={attachments.add} />
-                    <AgentPicker {...choice} answerers={answerers} onChoose={choice.choose} />
-                  </>
-                }
-              />
-            )
-          }
-        />
-      </DropZone>
+            }
+          />
+        </DropZone>
+        {threadId !== undefined && (
+          <ConversationPanel threadId={threadId} agent={choice.agent} working={working.length} />
+        )}
+      </div>
     </TalkContext>
   );
 }

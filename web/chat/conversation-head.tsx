@@ -2,6 +2,7 @@ import {
   Archive,
   ArchiveRestore,
   Braces,
+  Copy,
   Ellipsis,
   FileDown,
   Pencil,
@@ -9,12 +10,15 @@ import {
   Split,
   Trash2,
   FolderOpen,
-  X,
+  SlidersHorizontal,
 } from "lucide-react";
 import { useRef, useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { ThreadView } from "../../src/protocol/threads/threads.ts";
-import { Menu } from "../parts/menus/menu.tsx";
+import { copyText } from "../browser/copy-text.ts";
+import { announce } from "../parts/announce.tsx";
+import { usePanel } from "../parts/detail-panel.tsx";
+import { Menu, type MenuEntry } from "../parts/menus/menu.tsx";
 import { confirmAction } from "../parts/confirm.tsx";
 import { navigateUnlessLeft, goTo, pathNow } from "../page/path.ts";
 import { base, client } from "../page/server.ts";
@@ -23,10 +27,6 @@ import { TitleField } from "../threads/title-field.tsx";
 import { forkThread, placeThread, removeThread, renameThread, useThread } from "../threads/thread-queries.ts";
 import { ViewHead } from "../page/view-head.tsx";
 import { ShareDialog } from "./share-dialog.tsx";
-import { Sheet } from "../parts/sheet.tsx";
-import { FilesPanel } from "../parts/files-panel.tsx";
-import { useConversation } from "../conversation/conversation-store.ts";
-import { filesOfThread } from "../turn/turn-place.ts";
 
 type HeadProps = { readonly threadId: string; readonly onFail: (error: unknown) => void };
 
@@ -37,6 +37,7 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
   const [isSharing, setSharing] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   if (!thread) return null;
+  const isTemporary = "temporary" in thread && thread.temporary === true;
   const title = thread.title === "" ? t`(no title)` : thread.title;
   const tell = (work: Promise<unknown>) => void work.catch(onFail);
 
@@ -69,7 +70,16 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
         </h1>
       )}
       {thread.archivedAt !== null && <span className="text-sm text-muted">({t`archived`})</span>}
-      <ThreadFiles />
+      {isTemporary && (
+        <>
+          <span className="badge">{t`Temporary`}</span>
+          <button type="button" className="button" onClick={() => tell(closeTemporary())}>
+            {t`Close`}
+          </button>
+        </>
+      )}
+      <PanelButton panel="files" name={t`Files`} icon={FolderOpen} />
+      <PanelButton panel="settings" name={t`Conversation settings`} icon={SlidersHorizontal} />
       <Menu name={t`More options`} icon={Ellipsis} entries={entriesFor(thread)} />
       {isSharing && <ShareDialog threadId={threadId} onClose={() => setSharing(false)} />}
     </ViewHead>
@@ -78,6 +88,7 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
   function entriesFor({ id, archivedAt }: ThreadView) {
     const file = (format: string) => `${base}api/threads/${id}/export?format=${format}`;
     return [
+      { name: t`Copy as Markdown`, icon: Copy, onChoose: () => tell(copyWhole(id)) },
       { name: t`Rename`, icon: Pencil, onChoose: () => setNaming(true) },
       { name: t`Fork`, icon: Split, onChoose: () => tell(fork()) },
       { name: t`Share…`, icon: Share2, onChoose: () => setSharing(true) },
@@ -88,6 +99,17 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
         : { name: t`Unarchive`, icon: ArchiveRestore, onChoose: () => tell(placeThread(id, { archived: false })) },
       { name: t`Delete`, icon: Trash2, isGrave: true, onChoose: () => tell(remove(id)) },
     ];
+  }
+
+  async function closeTemporary(): Promise<void> {
+    const isSure = await confirmAction({
+      title: t`Close this temporary conversation?`,
+      text: t`Its messages and files are deleted for good. Which models were used, with how many tokens, stays in the usage figures, without any text.`,
+      action: t`Close and delete`,
+    });
+    if (!isSure) return;
+    await client.deleteThread(threadId);
+    goTo("/");
   }
 
   async function remove(id: string): Promise<void> {
@@ -106,39 +128,28 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
   }
 }
 
-/** The files of the conversation, at the right when they are asked for. */
-function ThreadFiles() {
-  const { threadId, working } = useConversation();
-  const [isOpen, setOpen] = useState(false);
-  if (threadId === undefined) return null;
+type PanelButtonProps = { readonly panel: string; readonly name: string; readonly icon: MenuEntry["icon"] };
+
+function PanelButton({ panel, name, icon: Icon }: PanelButtonProps) {
+  const { shown, show } = usePanel();
+  const isOpen = shown === panel;
   return (
-    <>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label={t`Files`}
-        title={t`Files`}
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
-      >
-        <FolderOpen size={16} aria-hidden />
-      </button>
-      {isOpen && <Panel key={threadId} threadId={threadId} working={working.length} onClose={() => setOpen(false)} />}
-    </>
+    <button
+      type="button"
+      className="icon-button"
+      aria-label={name}
+      aria-expanded={isOpen}
+      onClick={() => show(isOpen ? undefined : panel)}
+    >
+      <Icon size={16} aria-hidden />
+    </button>
   );
 }
 
-type PanelProps = { readonly threadId: string; readonly working: number; readonly onClose: () => void };
-
-function Panel({ threadId, working, onClose }: PanelProps) {
-  return (
-    <Sheet name={t`Files`} look="side-sheet" onClose={onClose}>
-      <div className="grid content-start gap-2 p-3">
-        <button type="button" className="icon-button justify-self-end" aria-label={t`Close`} onClick={onClose}>
-          <X size={16} aria-hidden />
-        </button>
-        <FilesPanel files={client.files.at(threadId)} root={filesOfThread(threadId)} round={String(working)} />
-      </div>
-    </Sheet>
-  );
+/** As the file of it says it. */
+async function copyWhole(id: string): Promise<void> {
+  const answer = await fetch(`${base}api/threads/${id}/export?format=markdown`);
+  if (!answer.ok) throw new Error(t`This conversation can't be exported.`);
+  const isThere = await copyText(await answer.text());
+  announce(isThere ? t`Copied` : t`Couldn't copy: blocked by the browser.`);
 }

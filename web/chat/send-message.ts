@@ -22,6 +22,7 @@ import {
 import { restoreDraft } from "../conversation/drafts.ts";
 import { sendMode } from "./send-mode.tsx";
 import { type OutgoingMessage, useOutgoing } from "./outgoing.tsx";
+import { useIsTemporary } from "./new-conversation-head.tsx";
 import { lastItemOf, type TalkActions } from "./talk-actions.ts";
 import type { Turn } from "../conversation/turns.ts";
 
@@ -64,6 +65,7 @@ export function useComposerActions({
 }: TalkingInput): ComposerActions {
   const [unsent, setUnsent] = useState<{ readonly threadId: string | undefined; readonly why: string }>();
   const [outgoing, setOutgoing] = useOutgoing(conversation, threadId);
+  const isTemporary = useIsTemporary();
   const { working, turns } = conversation;
   const fail = (error: unknown) => failedIn(threadId, error);
   const arrived = unsent !== undefined && hasArrived(turns);
@@ -96,6 +98,7 @@ export function useComposerActions({
           titleFrom: text.slice(0, 10_000),
           agent,
           ...(folder && { folderId: folder.id }),
+          ...(isTemporary && { temporary: true }),
         });
       const mode = instead === undefined && working.length > 0 && sendMode.get() === "steer" ? "steer" : "queue";
       const sending = client.startRun(id, {
