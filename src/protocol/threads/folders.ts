@@ -8,7 +8,7 @@ export const folderSettingsSchema = z.strictObject({
     .array(z.string().min(1).max(200))
     .max(20)
     .optional()
-    .describe("Names or ids of the collections in which is searched where none is named"),
+    .describe("Names or ids of collections that belong to it. Kept for clients: runs do not read it by themselves"),
 });
 export type FolderSettings = Shape<typeof folderSettingsSchema>;
 
