@@ -5,7 +5,9 @@ export const languageNames = {
   en: "English",
   de: "Deutsch",
   es: "Español",
+  fr: "Français",
   ar: "العربية",
+  zh: "简体中文",
 };
 export type Language = keyof typeof languageNames;
 /** Written by people; a machine drafted the others. */
