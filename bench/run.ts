@@ -26,6 +26,7 @@ import { peersPart } from "./parts/peers.ts";
 import { retrieval } from "./parts/retrieval.ts";
 import { sandbox } from "./parts/sandbox.ts";
 import { start } from "./parts/start.ts";
+import { tabs } from "./parts/tabs.ts";
 import { workers } from "./parts/workers.ts";
 import { writePath } from "./parts/write-path.ts";
 import type { Bench, Part } from "./part.ts";
@@ -57,6 +58,7 @@ const parts: readonly Part[] = [
   ingestion,
   retrieval,
   page,
+  tabs,
 ];
 
 const usage = `npm run bench [-- <part>… --quick --peers --rounds=5 --markdown]   parts: ${parts.map((part) => part.name).join(" ")}`;

@@ -51,6 +51,7 @@ import { createThreadSettings } from "./threads/thread-settings.ts";
 import { closeThread } from "./threads/temporary-threads.ts";
 import { createThreads } from "./threads/threads.ts";
 import type { Caller } from "../protocol/base/callers.ts";
+import { createRunChanges, type RunChanges } from "./views/run-changes.ts";
 import { summariesOfRuns, readRunDetails } from "./views/run-details.ts";
 import { getRun, listPending, listQuestions, listRuns, requireOwnRun } from "./views/list-runs.ts";
 
@@ -102,12 +103,14 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   const active = new Map<string, ActiveRun>();
   const timetable = await createTimetable({ database, log });
   const mirror = options.mirror && createMirror({ ...options.mirror, query: database.listing.query, log });
+  const changes = createRunChanges({ query: database.listing.query, log });
   const feeds = withListeners(createFeeds({ database, log, isLocal: (runId) => active.has(runId) }), {
     mirror,
     onRunEnd(runId, threadId) {
       options.onRunEnd?.(runId);
       titles.runEnded(threadId);
     },
+    changes,
   });
   const deltas = createDeltaWriter({ database, node, log, intervalMs: database.kind === "pglite" ? 1000 : 100 });
   const queue = createQueue({ database, node, ...options.concurrency, log, announce: deltas.tellQueued });
@@ -236,6 +239,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     steer: (caller, runId, message) => steerRun(runtime, caller, { runId, message }),
     callTool: (caller, input) => callTool(runtime, caller, input),
     follow: feeds.follow,
+    followChanges: changes.follow,
     placeOf,
     definitionOf,
   };
@@ -271,6 +275,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
       sweeping?.stop();
       await titles.close();
       feeds.close();
+      changes.close();
       try {
         await deltas.close();
         await mirror?.close();
@@ -285,7 +290,8 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     },
   };
   try {
-    if (database.kind !== "pglite") unlisten = await database.listen(channel, (payload) => hear(runtime, payload));
+    if (database.kind !== "pglite")
+      unlisten = await database.listen(channel, (payload) => hear(runtime, changes, payload));
     if (runsJobs) {
       await joinNodes(runtime);
       heartbeat = beginHeartbeat(runtime);
@@ -304,10 +310,11 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
 type RunListeners = {
   readonly mirror: Mirror | undefined;
   readonly onRunEnd: (runId: string, threadId: string) => void;
+  readonly changes: RunChanges;
 };
 
 /** Also writes what this process commits to the sessions' files, and notifies listeners of runs' ends. */
-function withListeners(feeds: Feeds, { mirror, onRunEnd }: RunListeners): Feeds {
+function withListeners(feeds: Feeds, { mirror, changes, onRunEnd }: RunListeners): Feeds {
   return {
     ...feeds,
     publish(threadId, items) {
@@ -315,16 +322,18 @@ function withListeners(feeds: Feeds, { mirror, onRunEnd }: RunListeners): Feeds 
       for (const { kind, body, runId } of items)
         if (kind === "state" && "type" in body && body.type === "run-end" && runId !== null) onRunEnd(runId, threadId);
       mirror?.changed(threadId, items);
+      changes.note(threadId, items);
     },
   };
 }
 
 /** An empty payload: the connection was lost, so anything may have been missed. */
-function hear(runtime: Runtime, payload: string): void {
+function hear(runtime: Runtime, changes: RunChanges, payload: string): void {
   const notice: Notice | undefined =
     payload === "" ? { node: "", threads: "all", queued: true, live: [] } : parseNotice(payload);
   if (!notice || notice.node === shortId(runtime.node)) return;
   runtime.feeds.changed(notice.threads);
+  changes.noteElsewhere(notice.threads);
   runtime.feeds.grown(notice.live);
   if (notice.queued) runtime.queue.look();
   for (const runId of notice.stop ?? []) runtime.active.get(runId)?.stop("cancelled");

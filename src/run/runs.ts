@@ -265,10 +265,9 @@ export type Runs = {
   callTool(caller: Caller, input: ToolCallRequest): Promise<RunStart>;
   /** Follows a thread or one run from a cursor that is not ahead of the log; `run-end` is the last of a run, the follower stays until closed. */
   follow(target: FollowTarget, from: Cursor, sink: FollowSink): { close(): void };
-  /**
-   * Where a run stands in its thread: the seqs of its first item, of its last resume and of its end (absent: there is none, or
-   * none since). A run that has not begun comes behind all that the thread has. Throws NotFound.
-   */
+  /** Tells at the beginning, and whenever runs of this person have begun, wait, go on or have ended; undefined: anybody's. */
+  followChanges(userId: string | undefined, tell: () => void): { close(): void };
+  /** The seqs of its first item (before it begins: behind all that there is), of its last resume, of its end since. Throws NotFound. */
   placeOf(caller: Caller, runId: string): Promise<RunPlace>;
   /** What it was begun with. Throws NotFound. */
   definitionOf(caller: Caller, runId: string): Promise<RunDefinition>;

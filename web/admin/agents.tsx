@@ -8,7 +8,7 @@ import { definitions } from "./admin-client.ts";
 import { Default } from "./default-choice.tsx";
 import type { FieldSpec } from "./definition-fields.ts";
 import { DefinitionList } from "./definition-list.tsx";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { figure } from "../parts/format.ts";
 import { runsInside } from "../run-list/runs-client.ts";
 import { Note } from "../parts/note.tsx";
@@ -19,11 +19,11 @@ const strategies = ["tools", "chat", "react", "plan-execute", "json-actions", "a
 
 /** Who answers: what each is told, which model it asks, and what it may use. */
 export function Agents() {
-  const loaded = useLoaded("agents", definitions.agents.list);
-  const models = useLoaded("names of models", client.models);
+  const loaded = useAnswer(["admin", "agents"], definitions.agents.list);
+  const models = useAnswer(["models"], client.models);
   const revisions = loaded.data?.map(({ id, revision }) => `${id} ${revision}`).join();
-  const listed = useLoaded(`agents ${revisions}`, client.agents);
-  const tools = useLoaded("tools", (signal) => runsInside.tools(signal));
+  const listed = useAnswer(["agents", revisions], client.agents);
+  const tools = useAnswer(["tools"], (signal) => runsInside.tools(signal));
   const promptSize = ({ id, state }: DefinedAgent) => {
     const agent = state === "active" && listed.data?.find((each) => each.id === id);
     return agent && <PromptSize of={agent} />;

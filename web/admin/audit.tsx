@@ -4,7 +4,7 @@ import type { AuditView } from "../../src/protocol/people/overview.ts";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { overview } from "./admin-client.ts";
 import { time } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { State } from "../parts/state.tsx";
 import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
@@ -30,7 +30,9 @@ export function Audit() {
 /** Of one person; of all where no name is given. */
 function Entries({ user }: { readonly user: string }) {
   const filter = user === "" ? {} : { user };
-  const loaded = useLoaded("audit", (signal) => overview.audit({ ...filter, limit: pageRows }, signal));
+  const loaded = useAnswer(["admin", "audit", filter], (signal) =>
+    overview.audit({ ...filter, limit: pageRows }, signal),
+  );
   const [older, setOlder] = useState<readonly AuditView[]>([]);
   const [isEnd, setEnd] = useState(false);
   const rows = [...(loaded.data ?? []), ...older];

@@ -4,7 +4,7 @@ import type { OnBudgetLimit, BudgetView } from "../../src/protocol/people/budget
 import type { BudgetInput } from "../../src/client/budgets.ts";
 import { budgets, groups, users } from "./admin-client.ts";
 import { cost, figure, time } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { State } from "../parts/state.tsx";
 import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
@@ -22,7 +22,7 @@ const amountNames = { tokens: t`tokens`, cost: t`cost`, requests: t`requests` };
 
 /** What may be spent on models in a day or a month, and what is. */
 export function Budgets() {
-  const loaded = useLoaded("budgets", budgets.list);
+  const loaded = useAnswer(["admin", "budgets"], budgets.list);
   const [given, setGiven] = useState<BudgetView>();
   return (
     <>
@@ -109,8 +109,8 @@ function Used({ budget }: { readonly budget: BudgetView }) {
 type SetProps = { readonly given: BudgetView | undefined; readonly onSet: () => void };
 
 function SetBudget({ given, onSet }: SetProps) {
-  const people = useLoaded("users", users.list);
-  const sets = useLoaded("groups", groups.list);
+  const people = useAnswer(["admin", "users"], users.list);
+  const sets = useAnswer(["admin", "groups"], groups.list);
   const [subject, setSubject] = useState(subjectOf(given));
   const [period, setPeriod] = useState<"day" | "month">(given?.period ?? "month");
   const [values, setValues] = useState({

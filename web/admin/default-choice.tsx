@@ -1,6 +1,6 @@
 import { t } from "@lingui/core/macro";
 import { definitions } from "./admin-client.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/action-button.tsx";
 import { ChoiceField } from "../parts/forms/fields.tsx";
@@ -14,7 +14,7 @@ type DefaultProps = { readonly of: "agent" | "model"; readonly names: readonly s
 
 /** Which one is meant where none is named; empty: the server chooses. */
 export function Default({ of, names = [] }: DefaultProps) {
-  const loaded = useLoaded(`default ${of} of ${names.join(" ")}`, definitions.defaults);
+  const loaded = useAnswer(["admin", "defaults", of, names], definitions.defaults);
   const current = loaded.data?.find((each) => each.of === of);
   const isSet = current?.source === "database" || current?.readOnly === true;
   const chosen = isSet ? (current?.value ?? "") : "";

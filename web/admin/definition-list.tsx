@@ -6,7 +6,7 @@ import type { DefinitionDraft, KindClient } from "../../src/client/definitions.t
 import { changeQuery, goTo, useQuery } from "../page/path.ts";
 import { DefinitionEditor, entryKey } from "./definition-editor.tsx";
 import type { FieldSpec } from "./definition-fields.ts";
-import type { LoadState } from "../parts/use-loaded.ts";
+import type { AnswerState } from "../parts/answers.ts";
 import { State } from "../parts/state.tsx";
 import { Act } from "../parts/action-button.tsx";
 import { Table } from "../parts/table.tsx";
@@ -20,7 +20,7 @@ type DefinitionListProps<View extends DefinedView> = {
   readonly section: "models" | "agents" | "mcp-servers";
   readonly kind: KindClient<View>;
   readonly fields: readonly FieldSpec[];
-  readonly loaded: LoadState<readonly View[]>;
+  readonly loaded: AnswerState<readonly View[]>;
   /** Columns between the id and where it is from. */
   readonly head: readonly string[];
   readonly cells: (view: View) => readonly ReactNode[];

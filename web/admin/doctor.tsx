@@ -1,6 +1,6 @@
 import { plural, t } from "@lingui/core/macro";
 import { overview } from "./admin-client.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { State } from "../parts/state.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
@@ -29,7 +29,7 @@ const grades = { trouble: "bad", note: "warn", ok: "ok" } as const;
 
 /** What the server finds about its database and its surroundings; the worst first. */
 export function Doctor() {
-  const loaded = useLoaded("doctor", (signal) => overview.examine({}, signal));
+  const loaded = useAnswer(["admin", "doctor"], (signal) => overview.examine({}, signal));
   const found = loaded.data?.toSorted((one, other) => order.indexOf(one.grade) - order.indexOf(other.grade));
   const troubles = found?.filter(({ grade }) => grade === "trouble").length ?? 0;
   return (

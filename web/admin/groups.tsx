@@ -4,7 +4,7 @@ import type { GroupView } from "../../src/protocol/people/accounts.ts";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { groups, users } from "./admin-client.ts";
 import { linesOf } from "./definition-fields.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
@@ -16,7 +16,7 @@ const everyone = "everyone";
 
 /** What people may: each the sum of what their groups grant. */
 export function Groups() {
-  const loaded = useLoaded("groups", groups.list);
+  const loaded = useAnswer(["admin", "groups"], groups.list);
   const [name, setName] = useState("");
   const opened = useQuery().get("edit");
   const group = loaded.data?.find((each) => each.name === opened);
@@ -119,8 +119,8 @@ function Group({ group, onChange }: { readonly group: GroupView; readonly onChan
 }
 
 function Members({ name, onChange }: { readonly name: string; readonly onChange: () => void }) {
-  const members = useLoaded(`members ${name}`, (signal) => groups.members(name, signal));
-  const all = useLoaded("users", users.list);
+  const members = useAnswer(["admin", "groups", name], (signal) => groups.members(name, signal));
+  const all = useAnswer(["admin", "users"], users.list);
   const [chosen, setChosen] = useState("");
   const changed = () => {
     members.reload();

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { KeyView, UserView } from "../../src/protocol/people/accounts.ts";
 import { time } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { State } from "../parts/state.tsx";
 import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
@@ -20,7 +20,7 @@ type KeysProps = {
 
 /** With what programs come in as a person: made, and revoked. */
 export function Keys({ user: { id, name }, onTold }: KeysProps) {
-  const loaded = useLoaded(`keys ${id}`, (signal) => users.keys(id, signal));
+  const loaded = useAnswer(["admin", "keys", id], (signal) => users.keys(id, signal));
   const [label, setLabel] = useState("");
   const [scopes, setScopes] = useState("agents:*");
   return (

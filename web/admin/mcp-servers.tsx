@@ -5,8 +5,7 @@ import { definitions } from "./admin-client.ts";
 import type { FieldSpec } from "./definition-fields.ts";
 import { DefinitionList } from "./definition-list.tsx";
 import { duration, figure, time } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
-import { usePolling } from "../parts/use-polling.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { isAway, mcpServerGrades } from "../parts/mcp-server-grades.ts";
 import { State } from "../parts/state.tsx";
 import { Note } from "../parts/note.tsx";
@@ -36,8 +35,9 @@ const fields: readonly FieldSpec[] = [
 
 /** Servers of tools: how each is doing, and what it offers. */
 export function McpServers() {
-  const loaded = useLoaded("mcp servers", definitions.mcpServers.list);
-  usePolling(loaded.data?.some(({ server }) => server?.state === "connecting") ?? false, loaded.reload);
+  const loaded = useAnswer(["admin", "mcp-servers"], definitions.mcpServers.list, {
+    everyMs: (all) => all?.some(({ server }) => server?.state === "connecting") === true && 1000,
+  });
   return (
     <>
       <p className="text-muted">{t`Use the tools of other programs over the Model Context Protocol. Enter the address of a server, or a command that starts one here.`}</p>

@@ -6,7 +6,7 @@ import { ConnectModel } from "./connect-model.tsx";
 import { Default } from "./default-choice.tsx";
 import { DefinitionList } from "./definition-list.tsx";
 import { figure, time } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { modelFields, Trial } from "./model-trial.tsx";
 import { State } from "../parts/state.tsx";
 import { Act } from "../parts/action-button.tsx";
@@ -15,7 +15,7 @@ import { reachNames } from "./admin-names.ts";
 
 /** What thinks: connected, tried, and how each does. */
 export function Models() {
-  const loaded = useLoaded("models", definitions.models.list);
+  const loaded = useAnswer(["admin", "models"], definitions.models.list);
   return (
     <>
       <Default of="model" names={loaded.data?.filter(({ available }) => available).map(({ id }) => id)} />

@@ -6,8 +6,7 @@ import type { Role } from "../../src/protocol/base/callers.ts";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { groups, users } from "./admin-client.ts";
 import { time } from "../parts/format.ts";
-import { type LoadState, useLoaded } from "../parts/use-loaded.ts";
-import { usePolling } from "../parts/use-polling.ts";
+import { type AnswerState, useAnswer } from "../parts/answers.ts";
 import { Problem } from "../parts/problem.tsx";
 import { State } from "../parts/state.tsx";
 import { Act } from "../parts/action-button.tsx";
@@ -29,8 +28,8 @@ const roles: readonly (readonly [Role, string])[] = [
 
 /** Accounts: made, invited, changed, their data saved or erased. */
 export function People() {
-  const loaded = useLoaded("users", users.list);
-  const erasures = useLoaded("erasures", users.erasures);
+  const loaded = useAnswer(["admin", "users"], users.list);
+  const erasures = useAnswer(["admin", "erasures"], users.erasures, { everyMs: (all = []) => isAtWork(all) && 1000 });
   const [told, setTold] = useState<OneTimeSecret>();
   // An account that is being erased goes from the list at the end.
   useEffect(loaded.reload, [erasures.data]);
@@ -172,7 +171,7 @@ function NewAccount({ onMade, onChange }: NewAccountProps) {
 }
 
 function Invitations({ onMade }: { readonly onMade: (told: OneTimeSecret) => void }) {
-  const loaded = useLoaded("invites", groups.invites);
+  const loaded = useAnswer(["admin", "invites"], groups.invites);
   const [role, setRole] = useState<Role>("user");
   const [into, setInto] = useState("");
   const [days, setDays] = useState("7");
@@ -239,13 +238,13 @@ function Erase({ user, onBegun }: { readonly user: UserView; readonly onBegun: (
   );
 }
 
-function Erasures({ of }: { readonly of: LoadState<readonly ErasureView[]> }) {
-  const { data = [], reload } = of;
-  const isAtWork = data.some(({ doneAt }) => doneAt === null);
-  usePolling(isAtWork, reload);
+const isAtWork = (all: readonly ErasureView[]) => all.some(({ doneAt }) => doneAt === null);
+
+function Erasures({ of }: { readonly of: AnswerState<readonly ErasureView[]> }) {
+  const { data = [] } = of;
   if (data.length === 0) return <Problem text={of.problem} />;
   return (
-    <details open={isAtWork}>
+    <details open={isAtWork(data)}>
       <summary>{t`Erased accounts (${{ count: data.length }})`}</summary>
       <ul className="py-2" role="status">
         {data.map(({ id, begunAt, step, problem, doneAt }) => (

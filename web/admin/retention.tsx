@@ -3,7 +3,7 @@ import { plural, t } from "@lingui/core/macro";
 import type { RetentionView } from "../../src/protocol/people/retention.ts";
 import { retention } from "./admin-client.ts";
 import { figure, time } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Act, useAct } from "../parts/action-button.tsx";
 import { Table } from "../parts/table.tsx";
@@ -31,7 +31,7 @@ const sourceNames = { admin: t`an admin`, default: t`default` };
 
 /** How long things are kept, and what would go by it. */
 export function Retention() {
-  const loaded = useLoaded("retention", retention.list);
+  const loaded = useAnswer(["admin", "retention"], retention.list);
   const [told, setTold] = useState<string>();
   return (
     <>

@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { overview } from "./admin-client.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
@@ -10,7 +10,7 @@ const byDefault = "default";
 
 /** What the server is configured with, and who says so. */
 export function Settings() {
-  const loaded = useLoaded("settings", overview.settings);
+  const loaded = useAnswer(["admin", "settings"], overview.settings);
   const query = useQuery();
   const search = query.get("search") ?? "";
   const isSetOnly = query.get("set") === "only";

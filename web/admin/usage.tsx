@@ -6,7 +6,7 @@ import { definitions, overview, users } from "./admin-client.ts";
 import { Bars, Lines } from "./chart.tsx";
 import { compareToday, type DaySpan, spanOf, spans, timesOf, tokensOf } from "./days.ts";
 import { cost, duration, figure, period } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
@@ -26,8 +26,8 @@ export function Usage() {
   const by = groupings.find((each) => each === query.get("by")) ?? "model";
   const [model, user] = [query.get("model") ?? undefined, query.get("user") ?? undefined];
   const of = { ...(model !== undefined && { model }), ...(user !== undefined && { user }) };
-  const models = useLoaded("models", definitions.models.list);
-  const people = useLoaded("users", users.list);
+  const models = useAnswer(["admin", "models"], definitions.models.list);
+  const people = useAnswer(["admin", "users"], users.list);
   const names = new Set([...(models.data ?? []).map(({ id }) => id), ...(model === undefined ? [] : [model])]);
   return (
     <>
@@ -67,7 +67,7 @@ export function Usage() {
 type UsageSubject = Pick<UsageQuery, "model" | "user">;
 
 function Today({ of }: { readonly of: UsageSubject }) {
-  const loaded = useLoaded(`today ${of.model} ${of.user}`, (signal) => overview.usage({ by: "day", ...of }, signal));
+  const loaded = useAnswer(["admin", "usage", "today", of], (signal) => overview.usage({ by: "day", ...of }, signal));
   if (!loaded.data) return <Waiting of={loaded} />;
   const { today, usual } = compareToday(loaded.data, new Date());
   const against = (value: number | undefined, show: (value: number) => string) =>
@@ -106,8 +106,8 @@ function OverTime({ days, by, of }: { readonly days: DaySpan; readonly by: Usage
   const { from, by: step } = spanOf(days, now);
   const since = { from: from.toISOString(), ...of };
   const whose = `${days} ${of.model} ${of.user}`;
-  const series = useLoaded(whose, (signal) => overview.usage({ by: step, ...since }, signal));
-  const grouped = useLoaded(`${whose} ${by}`, async (signal) => ({
+  const series = useAnswer(["admin", "usage", whose], (signal) => overview.usage({ by: step, ...since }, signal));
+  const grouped = useAnswer(["admin", "usage", whose, by], async (signal) => ({
     by,
     rows: await overview.usage(
       { by: by === "time" ? step : by, ...since, ...(by === "user" && { limit: mostUsers }) },

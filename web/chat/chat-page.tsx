@@ -1,6 +1,5 @@
 import { useEffect } from "react";
 import { t } from "@lingui/core/macro";
-import { usePolling } from "../parts/use-polling.ts";
 import { useQuery } from "../page/path.ts";
 import { refreshOpenQuestions, openConversation, useConversation } from "../conversation/conversation-store.ts";
 import { AttachButton, AttachmentTiles, DropZone } from "./attachments.tsx";
@@ -10,6 +9,7 @@ import { useChoice } from "../conversation/answerer-choice.ts";
 import { Composer } from "./composer.tsx";
 import { ConversationHead } from "./conversation-head.tsx";
 import { useDraft, useDraftPlace } from "../conversation/drafts.ts";
+import { useChanges } from "../stream/changes.ts";
 import { dismissNews, refreshModels, useAnswerers } from "../conversation/models-store.ts";
 import { Notes, Status } from "./notes.tsx";
 import { OutgoingTurn } from "./outgoing.tsx";
@@ -68,7 +68,7 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
   }, [hasFailed]);
   // What came or went was told here; elsewhere it would only be in the way.
   useEffect(() => dismissNews, [threadId]);
-  usePolling(isBusy, () => void refreshOpenQuestions(), 3000);
+  useChanges("runs", () => void refreshOpenQuestions());
   // The list shows at once what happens here.
   useEffect(() => void checkWaiting(), [isBusy, open.length]);
   // At its end it is the one used last, and was seen.

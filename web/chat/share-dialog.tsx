@@ -2,7 +2,7 @@ import { useState } from "react";
 import { plural, t } from "@lingui/core/macro";
 import { Dialog } from "../parts/dialog.tsx";
 import { time } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Note } from "../parts/note.tsx";
 import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
@@ -18,7 +18,7 @@ const spans = [1, 7, 30, 365];
 
 /** Read-only links to a conversation: made, copied, withdrawn. */
 export function ShareDialog({ threadId, onClose }: { readonly threadId: string; readonly onClose: () => void }) {
-  const links = useLoaded(threadId, (signal) => threadClient.shares(threadId, signal));
+  const links = useAnswer(["shares", threadId], (signal) => threadClient.shares(threadId, signal));
   const [days, setDays] = useState("7");
   const [made, setMade] = useState<string>();
 

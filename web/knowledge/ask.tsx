@@ -3,7 +3,7 @@ import { t } from "@lingui/core/macro";
 import type { KnowledgeAnswer } from "../../src/protocol/knowledge/passages.ts";
 import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
 import type { RetrievalMode } from "../../src/protocol/knowledge/chunks.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 import { Waiting } from "../parts/waiting.tsx";
@@ -49,7 +49,7 @@ export function Ask({ collections }: { readonly collections: readonly Collection
 
 /** As it was kept. */
 function Kept({ id }: { readonly id: string }) {
-  const loaded = useLoaded(id, (signal) => client.knowledge.trace(id, signal));
+  const loaded = useAnswer(["trace", id], (signal) => client.knowledge.trace(id, signal));
   if (!loaded.data) return <Waiting of={loaded} />;
   return <FoundPassages trace={loaded.data.trace} />;
 }

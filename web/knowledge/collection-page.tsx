@@ -1,6 +1,5 @@
 import { t } from "@lingui/core/macro";
-import { useLoaded } from "../parts/use-loaded.ts";
-import { usePolling } from "../parts/use-polling.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { useQuery } from "../page/path.ts";
@@ -9,7 +8,7 @@ import { AddDocuments } from "./add-documents.tsx";
 import { Additions } from "./additions.tsx";
 import { Ask } from "./ask.tsx";
 import { CollectionSettings } from "./collection-settings.tsx";
-import { Counts, Indexing, indexingMs } from "./collections.tsx";
+import { Counts, Indexing, lookMs } from "./collections.tsx";
 import { DocumentPage } from "./document-page.tsx";
 import { DocumentTable } from "./document-table.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
@@ -18,12 +17,11 @@ import { KnowledgeFrame } from "./knowledge-frame.tsx";
 export function CollectionPage({ id }: { readonly id: string }) {
   const query = useQuery();
   const document = query.get("document");
-  const loaded = useLoaded(id, (signal) => client.knowledge.collection(id, signal));
-  const choices = useLoaded("choices", client.knowledge.choices);
+  const loaded = useAnswer(["collections", id], (signal) => client.knowledge.collection(id, signal), {
+    everyMs: (shown) => lookMs(shown ? [shown] : []),
+  });
+  const choices = useAnswer(["knowledge", "choices"], client.knowledge.choices);
   const collection = loaded.data;
-  const isBusy = collection !== undefined && collection.counts.queued + collection.counts.working > 0;
-  usePolling(isBusy, loaded.reload);
-  usePolling(!isBusy && collection?.indexing !== undefined, loaded.reload, indexingMs);
   const path = `/knowledge/${id}`;
   const shown = query.has("trace") ? "ask" : (query.get("show") ?? "documents");
   const tab = (show: string, name: string) => ({

@@ -3,8 +3,7 @@ import { type ReactNode, useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
 import { figure, size } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
-import { usePolling } from "../parts/use-polling.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { State } from "../parts/state.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { Table } from "../parts/table.tsx";
@@ -15,26 +14,15 @@ import { client } from "../page/server.ts";
 import { AboutFields, changedSettings, CuttingFields, SearchingFields, collectionForm } from "./collection-fields.tsx";
 
 /** Looking counts all chunks while some are not indexed. */
-export const indexingMs = 3000;
+/** How often documents are looked at that are read or indexed now; false: none is. */
+export function lookMs(collections: readonly CollectionView[]): number | false {
+  if (collections.some(({ counts }) => counts.queued + counts.working > 0)) return 1000;
+  return collections.some(({ indexing }) => indexing !== undefined) && 3000;
+}
 
 /** One's own and those that are shared with one. */
-export function Collections({
-  of,
-  onChange,
-}: {
-  readonly of: readonly CollectionView[];
-  readonly onChange: () => void;
-}) {
+export function Collections({ of }: { readonly of: readonly CollectionView[] }) {
   const isNew = useQuery().has("new");
-  usePolling(
-    of.some(({ counts }) => counts.queued + counts.working > 0),
-    onChange,
-  );
-  usePolling(
-    of.some(({ indexing }) => indexing !== undefined),
-    onChange,
-    indexingMs,
-  );
   return (
     <>
       {of.length === 0 && (
@@ -123,7 +111,7 @@ export function Indexing({
 }
 
 function NewCollection() {
-  const choices = useLoaded("choices", client.knowledge.choices);
+  const choices = useAnswer(["knowledge", "choices"], client.knowledge.choices);
   return choices.data ? <NewCollectionForm choices={choices.data} /> : <Waiting of={choices} />;
 }
 

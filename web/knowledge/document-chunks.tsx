@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import type { ChunkView, DocumentView } from "../../src/protocol/knowledge/documents.ts";
 import { figure } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { changeQuery, useQuery } from "../page/path.ts";
@@ -17,7 +17,7 @@ export function DocumentChunks({ document: { id, collectionId, chunks: all }, pa
   const named = useQuery().get("chunk");
   const begin = named === null ? undefined : Math.max(0, Number.parseInt(named, 10) || 0);
   const page = begin === undefined && passage ? { at: passage.from } : { after: (begin ?? 0) - 1 };
-  const loaded = useLoaded(JSON.stringify(page), (signal) =>
+  const loaded = useAnswer(["chunks", id, page], (signal) =>
     client.knowledge.chunks(id, { ...page, limit: pageSize }, signal),
   );
   const shown = loaded.data ?? [];

@@ -3,8 +3,7 @@ import { plural, t } from "@lingui/core/macro";
 import type { DocumentView } from "../../src/protocol/knowledge/documents.ts";
 import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
 import { figure, size } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
-import { usePolling } from "../parts/use-polling.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { goTo, useQuery } from "../page/path.ts";
@@ -25,9 +24,10 @@ type PageProps = {
 /** One document: its text, at a passage if the address names one, or its chunks. */
 export function DocumentPage({ id, collection, isPlaceKnown }: PageProps) {
   const query = useQuery();
-  const loaded = useLoaded(id, (signal) => client.knowledge.document(id, signal));
+  const loaded = useAnswer(["document", id], (signal) => client.knowledge.document(id, signal), {
+    everyMs: (shown) => (shown?.status === "queued" || shown?.status === "working") && 1000,
+  });
   const document = loaded.data;
-  usePolling(document?.status === "queued" || document?.status === "working", loaded.reload);
   if (!document) return <Waiting of={loaded} />;
   if (!isPlaceKnown) return null;
   const shelf = `/knowledge/${document.collectionId}`;

@@ -4,8 +4,7 @@ import type { DocumentView } from "../../src/protocol/knowledge/documents.ts";
 import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
 import type { DocumentStatus } from "../../src/protocol/knowledge/chunks.ts";
 import { figure, size } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
-import { usePolling } from "../parts/use-polling.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Act } from "../parts/action-button.tsx";
 import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
@@ -31,9 +30,9 @@ export function DocumentTable({ collection: { id, isOwn, counts }, onChange }: D
   const status = statuses.find((each) => each === query.get("state"));
   const after = query.get("after") ?? undefined;
   const page = { limit: pageSize + 1, search: search || undefined, status, after };
-  const loaded = useLoaded(JSON.stringify(page), (signal) => client.knowledge.documents(id, page, signal));
-  const isBusy = loaded.data?.some((each) => each.status === "queued" || each.status === "working") ?? false;
-  usePolling(isBusy, loaded.reload);
+  const loaded = useAnswer(["documents", id, page], (signal) => client.knowledge.documents(id, page, signal), {
+    everyMs: (all) => all?.some((each) => each.status === "queued" || each.status === "working") === true && 1000,
+  });
   // What comes or goes elsewhere changes the counts.
   const { queued, working, ready, failed } = counts;
   useEffect(loaded.reload, [queued, working, ready, failed]);

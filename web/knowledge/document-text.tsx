@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { DocumentView, TextPart } from "../../src/protocol/knowledge/documents.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Act } from "../parts/action-button.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
@@ -16,7 +16,7 @@ type DocumentTextProps = { readonly document: DocumentView; readonly passage: Pa
 /** The text of a document a part at a time, beginning around the passage. */
 export function DocumentText({ document: { id, kind, characters, collectionId }, passage }: DocumentTextProps) {
   const isThere = passage === undefined || passage.from < characters;
-  const around = useLoaded(id, async (signal) => [
+  const around = useAnswer(["text", id, passage], async (signal) => [
     windowAround(await client.knowledge.textPart(id, partsOf(isThere ? passage : undefined), signal), passage),
   ]);
   const [more, setMore] = useState<readonly TextPart[]>();
@@ -98,7 +98,9 @@ function Marked({
 
 /** Where in the document the passage is. */
 function PassageHead({ id, passage: { from } }: { readonly id: string; readonly passage: PassagePlace }) {
-  const { data } = useLoaded(`${id} ${from}`, (signal) => client.knowledge.chunks(id, { at: from, limit: 1 }, signal));
+  const { data } = useAnswer(["chunks", id, "at", from], (signal) =>
+    client.knowledge.chunks(id, { at: from, limit: 1 }, signal),
+  );
   const chunk = data?.[0];
   const where = [chunk?.page != null && t`page ${{ page: chunk.page }}`, chunk?.headingPath.join(" › ")];
   return (

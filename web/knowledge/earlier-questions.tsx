@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { t } from "@lingui/core/macro";
 import { time } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { usePath, useQuery } from "../page/path.ts";
@@ -15,7 +15,7 @@ export function EarlierQuestions({ current, newest }: EarlierProps) {
   const path = usePath();
   const query = useQuery();
   const [before, setBefore] = useState<string>();
-  const loaded = useLoaded(`${newest} ${before}`, (signal) =>
+  const loaded = useAnswer(["traces", newest, before], (signal) =>
     client.knowledge.traces({ limit: pageSize + 1, ...(before !== undefined && { before }) }, signal),
   );
   const shown = loaded.data?.slice(0, pageSize) ?? [];

@@ -1,7 +1,7 @@
 import { plural, t } from "@lingui/core/macro";
 import type { CandidateView, KnowledgeAnswer, TraceView } from "../../src/protocol/knowledge/passages.ts";
 import { duration } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { PageLink } from "../parts/page-link.tsx";
 import { client } from "../page/server.ts";
 import { candidateLocation, score } from "./scores.ts";
@@ -80,7 +80,7 @@ function close(text: string): string {
 
 /** What stands now where it was found. */
 function KeptText({ candidate: { documentId, charStart, charEnd } }: { readonly candidate: CandidateView }) {
-  const { data, problem } = useLoaded(`${documentId} ${charStart}`, (signal) =>
+  const { data, problem } = useAnswer(["passage", documentId, charStart], (signal) =>
     client.knowledge.textPart(documentId, { from: charStart, to: charEnd }, signal),
   );
   if (problem !== undefined) return <p className="text-muted">{t`Its text no longer exists.`}</p>;

@@ -1,11 +1,11 @@
 import { t } from "@lingui/core/macro";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import type { ViewProps } from "../page/view-list.tsx";
 import { useQuery } from "../page/path.ts";
 import { Ask } from "./ask.tsx";
 import { CollectionPage } from "./collection-page.tsx";
-import { Collections } from "./collections.tsx";
+import { Collections, lookMs } from "./collections.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
 import { client } from "../page/server.ts";
 
@@ -17,7 +17,7 @@ export function KnowledgeView({ rest }: ViewProps) {
 function Shelf() {
   const query = useQuery();
   const isAsking = query.get("show") === "ask" || query.has("trace");
-  const loaded = useLoaded("collections", client.knowledge.collections);
+  const loaded = useAnswer(["collections"], client.knowledge.collections, { everyMs: (all = []) => lookMs(all) });
   return (
     <KnowledgeFrame
       tabs={[
@@ -27,8 +27,7 @@ function Shelf() {
     >
       <h1>{isAsking ? t`Test a query` : t`Knowledge`}</h1>
       <Waiting of={loaded} />
-      {loaded.data &&
-        (isAsking ? <Ask collections={loaded.data} /> : <Collections of={loaded.data} onChange={loaded.reload} />)}
+      {loaded.data && (isAsking ? <Ask collections={loaded.data} /> : <Collections of={loaded.data} />)}
     </KnowledgeFrame>
   );
 }

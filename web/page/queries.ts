@@ -4,10 +4,12 @@ import { QueryClient } from "@tanstack/react-query";
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // Lists change by events; what has none is read again when it is shown after this long.
-      staleTime: 30_000,
+      // A server on this machine answers without a network.
+      networkMode: "always",
       // A request that fails tells so at once, with the way to ask again beside it.
       retry: false,
+      // Lists change by events; what has none is read again when it is shown after this long.
+      staleTime: 30_000,
     },
     mutations: { retry: false },
   },

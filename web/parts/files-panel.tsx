@@ -4,8 +4,7 @@ import { t } from "@lingui/core/macro";
 import type { WorkspaceFileClient } from "../../src/client/files.ts";
 import { encodedPath } from "../../src/client/request.ts";
 import { size } from "./format.ts";
-import { useLoaded } from "./use-loaded.ts";
-import { usePolling } from "./use-polling.ts";
+import { useAnswer } from "./answers.ts";
 import { Problem } from "./problem.tsx";
 import { useAct } from "./action-button.tsx";
 import { Waiting } from "./waiting.tsx";
@@ -19,14 +18,14 @@ type FilesPanelProps = {
   readonly round: string;
 };
 
+/** Others put files there too, of which no events tell. */
+const lookMs = 10_000;
 /** At first. */
 const shownFiles = 50;
 
 /** All files of a conversation: saved, added, removed. */
 export function FilesPanel({ files, root, round }: FilesPanelProps) {
-  const loaded = useLoaded(`${root} ${round}`, (signal) => files.list({}, signal));
-  // Others put files there too, of which no events tell.
-  usePolling(true, loaded.reload, 10_000);
+  const loaded = useAnswer(["files", root, round], (signal) => files.list({}, signal), { everyMs: () => lookMs });
   const [maxShown, setMostShown] = useState(shownFiles);
   const input = useRef<HTMLInputElement>(null);
   const adding = useAct(async (added: readonly File[]) => {

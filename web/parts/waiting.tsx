@@ -1,9 +1,9 @@
 import { t } from "@lingui/core/macro";
-import type { LoadState } from "./use-loaded.ts";
+import type { AnswerState } from "./answers.ts";
 import { Problem } from "./problem.tsx";
 
 /** What stands instead of a table while there is nothing to show. */
-export function Waiting({ of }: { readonly of: LoadState<unknown> }) {
+export function Waiting({ of }: { readonly of: AnswerState<unknown> }) {
   if (of.problem !== undefined)
     return (
       <div className="flex flex-wrap items-center gap-3">

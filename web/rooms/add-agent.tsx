@@ -2,7 +2,7 @@ import { useState } from "react";
 import { t } from "@lingui/core/macro";
 import { builtInText } from "../parts/built-in-text.ts";
 import type { Activation, ChosenMember, RoomView } from "../../src/protocol/agents/rooms.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 import { Waiting } from "../parts/waiting.tsx";
@@ -12,7 +12,7 @@ type AddAgentProps = { readonly room: RoomView; readonly onChanged: () => void }
 
 /** For the owner: agents that are not in the room, and when the one that comes in is to listen. */
 export function AddAgent({ room, onChanged }: AddAgentProps) {
-  const loaded = useLoaded("agents-and-kinds", async (signal) => {
+  const loaded = useAnswer(["rooms", "kinds"], async (signal) => {
     const [agents, { kinds }] = await Promise.all([client.agents(signal), client.rooms.list(signal)]);
     return { agents, kinds };
   });

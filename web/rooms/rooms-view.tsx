@@ -1,5 +1,5 @@
 import { t } from "@lingui/core/macro";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import type { ViewProps } from "../page/view-list.tsx";
@@ -13,7 +13,7 @@ export function RoomsView({ rest }: ViewProps) {
 }
 
 function RoomList() {
-  const loaded = useLoaded("rooms", async (signal) => {
+  const loaded = useAnswer(["rooms"], async (signal) => {
     const [listed, agents] = await Promise.all([client.rooms.list(signal), client.agents(signal)]);
     return { ...listed, agents };
   });

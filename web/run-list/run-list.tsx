@@ -5,8 +5,8 @@ import type { AdminRun, ListedRunView } from "../../src/protocol/threads/run-tra
 import { isEnded, runStatuses } from "../../src/protocol/threads/runs.ts";
 import { useMe } from "../page/me.ts";
 import { cost, duration, figure, moment, time } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
-import { usePolling } from "../parts/use-polling.ts";
+import { refreshAfter, useAnswer } from "../parts/answers.ts";
+import { useChanges } from "../stream/changes.ts";
 import { Act } from "../parts/action-button.tsx";
 import { confirmAction } from "../parts/confirm.tsx";
 import { Form } from "../parts/forms/form.tsx";
@@ -20,8 +20,8 @@ import { RunState } from "./run-state.tsx";
 import { adminRuns, runsInside } from "./runs-client.ts";
 import { stateNames } from "./run-names.ts";
 const pageRows = 50;
-const liveMs = 3000;
-const quietMs = 5000;
+/** Of what begins to wait or to work nothing is told while it is queued. */
+const queuedMs = 2000;
 type RunListEntry = ListedRunView & Partial<Pick<AdminRun, "userName" | "takeovers" | "cancelAsked">>;
 
 /** One's own runs; for admins everybody's, if they ask for it or look at them in the administration. */
@@ -46,18 +46,20 @@ export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
           signal,
         )
       : runsInside.list({ ...filter, ...(before !== undefined && { before }) }, signal);
-  const key = JSON.stringify([filter, isAll, user]);
-  const loaded = useLoaded(key, (signal) => list(undefined, signal));
+  const key = ["runs", isAll, filter, user];
+  const hash = JSON.stringify(key);
+  const loaded = useAnswer(key, (signal) => list(undefined, signal), {
+    everyMs: (all) => all?.some((run) => run.status === "queued") === true && queuedMs,
+  });
+  useChanges(isAll ? "all-runs" : "runs", () => void refreshAfter(key));
   const [older, setOlder] = useState<{
     readonly of: string;
     readonly rows: readonly RunListEntry[];
     readonly isEnd: boolean;
   }>();
-  const more = older?.of === key ? older : undefined;
+  const more = older?.of === hash ? older : undefined;
   const first = loaded.data ?? [];
   const rows = [...first, ...behind(first, more?.rows ?? [])];
-  const isLive = first.some((run) => !isEnded(run.status));
-  usePolling(true, loaded.reload, isLive ? liveMs : quietMs);
 
   return (
     <>
@@ -132,7 +134,7 @@ export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
           <Act
             onAct={async () => {
               const found = await list(rows.at(-1)!.id);
-              setOlder({ of: key, rows: [...rows, ...found], isEnd: found.length < pageRows });
+              setOlder({ of: hash, rows: [...rows, ...found], isEnd: found.length < pageRows });
             }}
           >
             {t`Older`}

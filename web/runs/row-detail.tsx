@@ -6,7 +6,7 @@ import { textOf } from "../../src/protocol/threads/items.ts";
 import { copyText } from "../browser/copy-text.ts";
 import { useMe } from "../page/me.ts";
 import { cost, duration, figure, time } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { formatJson } from "../parts/format-json.ts";
 import { Act } from "../parts/action-button.tsx";
 import { Waiting } from "../parts/waiting.tsx";
@@ -179,7 +179,7 @@ function Raw({ row }: { readonly row: TraceRow }) {
 
 function RawText({ row, items }: { readonly row: TraceRow; readonly items: readonly TracedItem[] }) {
   const [isCopied, setCopied] = useState(false);
-  const loaded = useLoaded(items.map(({ id }) => id).join(), (signal) =>
+  const loaded = useAnswer(["items", items.map(({ id }) => id)], (signal) =>
     Promise.all(items.map((item) => runsInside.item(item.runId!, item.id, signal))),
   );
   if (!loaded.data) return <Waiting of={loaded} />;

@@ -5,7 +5,7 @@ import { parseExactly } from "../../src/protocol/base/exact-json.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import type { ListedTool } from "../../src/protocol/agents/tools-api.ts";
 import { Question } from "../turn/question.tsx";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Note } from "../parts/note.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { TextField } from "../parts/forms/fields.tsx";
@@ -24,7 +24,7 @@ import { runsInside } from "../run-list/runs-client.ts";
 export function TryTool({ name }: { readonly name: string }) {
   const [search, setSearch] = useState("");
   const from = useQuery().get("from");
-  const loaded = useLoaded("tools", (signal) => runsInside.tools(signal));
+  const loaded = useAnswer(["tools"], (signal) => runsInside.tools(signal));
   const tools = loaded.data ?? [];
   const sought = search.toLowerCase();
   const found = tools.filter((tool) => `${tool.name} ${tool.description}`.toLowerCase().includes(sought));
@@ -66,7 +66,7 @@ export function TryTool({ name }: { readonly name: string }) {
 
 /** With what a call of before was given. */
 function SameAgain({ tool, from }: { readonly tool: ListedTool; readonly from: string }) {
-  const before = useLoaded(from, (signal) => argumentsOf(from, signal));
+  const before = useAnswer(["run", "arguments", from], (signal) => argumentsOf(from, signal));
   const isThere = before.data !== undefined || before.problem !== undefined;
   return isThere && <OneTool tool={tool} given={before.data} />;
 }

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import type { RunDetailsView } from "../../src/protocol/threads/run-trace.ts";
 import { isEnded } from "../../src/protocol/threads/runs.ts";
 import { useMe } from "../page/me.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { refreshAfter, useAnswer } from "../parts/answers.ts";
 import type { RunEvent } from "../../src/protocol/threads/events.ts";
 import { follow } from "../stream/follow.ts";
 import { runsInside } from "../run-list/runs-client.ts";
@@ -25,7 +25,7 @@ export type LoadedRun = {
 export function useRun(id: string, limit: number | undefined): LoadedRun {
   const lastSeq = useRef(0);
   const tookMs = useRef(0);
-  const loaded = useLoaded(`${id} ${limit}`, async (signal) => {
+  const loaded = useAnswer(["run", id, limit], async (signal) => {
     const askedAt = Date.now();
     const data = await runsInside.details(id, limit, signal);
     tookMs.current = Date.now() - askedAt;
@@ -47,7 +47,7 @@ export function useRun(id: string, limit: number | undefined): LoadedRun {
       soon ??= window.setTimeout(
         () => {
           soon = undefined;
-          reload();
+          void refreshAfter(["run", id]);
           // A large run on a slow line is not asked for all the time.
         },
         Math.max(soonMs, 3 * tookMs.current),

@@ -3,7 +3,7 @@ import { t } from "@lingui/core/macro";
 import type { AgentView } from "../../src/protocol/agents/agents.ts";
 import type { ScheduleView } from "../../src/protocol/threads/schedule-shapes.ts";
 import { type MissedPolicy, missedPolicies } from "../../src/protocol/threads/schedules.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 import { client } from "../page/server.ts";
@@ -173,7 +173,7 @@ function When({ rhythm, onChange }: { readonly rhythm: Recurrence; readonly onCh
 }
 
 function NextTimes({ cron, timeZone }: { readonly cron: string; readonly timeZone: string }) {
-  const { data, problem } = useLoaded(`${cron} ${timeZone}`, (signal) =>
+  const { data, problem } = useAnswer(["times", cron, timeZone], (signal) =>
     client.schedules.times({ cron, timeZone }, signal),
   );
   return (

@@ -1,8 +1,7 @@
 import { useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { ScheduleView } from "../../src/protocol/threads/schedule-shapes.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
-import { usePolling } from "../parts/use-polling.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { State } from "../parts/state.tsx";
 import { Note } from "../parts/note.tsx";
 import { Act } from "../parts/action-button.tsx";
@@ -15,17 +14,13 @@ import { ScheduleForm } from "./schedule-form.tsx";
 import "./schedules.css";
 import { dueText, ownTimeZone, whenText } from "./describe-times.ts";
 
-/** Between two looks, while somebody looks: when it is next changes by itself. */
-const lookMs = 30_000;
-
 /** One's own schedules: what agents do at set times. */
 export function SchedulesView() {
-  const loaded = useLoaded("schedules", client.schedules.list);
-  const agents = useLoaded("agents", client.agents);
+  const loaded = useAnswer(["schedules"], client.schedules.list);
+  const agents = useAnswer(["agents"], client.agents);
   const query = useQuery();
   const isNew = query.has("new");
   const opened = loaded.data?.find(({ id }) => id === query.get("edit"));
-  usePolling(true, loaded.reload, lookMs);
   const close = () => changeQuery({ new: undefined, edit: undefined });
   const form = {
     agents: agents.data ?? [],

@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { useMe } from "../page/me.ts";
 import { time } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Act } from "../parts/action-button.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { client } from "../page/server.ts";
@@ -24,7 +24,7 @@ export function Access() {
 }
 
 function Grants() {
-  const loaded = useLoaded("grants", client.grants);
+  const loaded = useAnswer(["grants"], client.grants);
   return (
     <Section title={t`Always allowed`} explain={t`Agents do this without asking you, because you once chose “Always”.`}>
       <SettingsTable
@@ -61,7 +61,7 @@ function Grants() {
 }
 
 function Shares() {
-  const loaded = useLoaded("shares", accountClient.shares);
+  const loaded = useAnswer(["shares"], accountClient.shares);
   return (
     <Section
       title={t`Shared links`}

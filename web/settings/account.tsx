@@ -2,7 +2,7 @@ import { useState } from "react";
 import { t } from "@lingui/core/macro";
 import { useMe } from "../page/me.ts";
 import { time } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { State } from "../parts/state.tsx";
 import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
@@ -74,7 +74,7 @@ function Password() {
 }
 
 function Logins() {
-  const loaded = useLoaded("logins", accountClient.logins);
+  const loaded = useAnswer(["logins"], accountClient.logins);
   if (loaded.data?.length === 0) return null;
   return (
     <Section title={t`Where you're logged in`}>

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { KeyView } from "../../src/protocol/people/accounts.ts";
 import { time } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { State } from "../parts/state.tsx";
 import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
@@ -16,7 +16,7 @@ const stateNames = { counts: t`active`, revoked: t`revoked`, ended: t`expired` }
 
 /** Made, told once, and revoked. */
 export function ApiKeys() {
-  const loaded = useLoaded("own keys", accountClient.keys);
+  const loaded = useAnswer(["keys"], accountClient.keys);
   const [made, setMade] = useState<string>();
   return (
     <Section title={t`API keys`} explain={t`Programs use an API key to act as you. Only its hash is stored.`}>

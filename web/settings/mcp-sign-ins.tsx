@@ -1,8 +1,7 @@
 import { useState } from "react";
 import { plural, t } from "@lingui/core/macro";
 import type { McpServerState } from "../../src/protocol/agents/mcp-servers.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
-import { usePolling } from "../parts/use-polling.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { isAway, mcpServerGrades } from "../parts/mcp-server-grades.ts";
 import { Problem } from "../parts/problem.tsx";
 import { State } from "../parts/state.tsx";
@@ -21,8 +20,9 @@ const stateNames = {
 
 /** Servers of tools as they are for oneself. */
 export function McpSignIns() {
-  const loaded = useLoaded("own mcp servers", accountClient.mcpServers);
-  usePolling(loaded.data?.some(({ state }) => state === "connecting") ?? false, loaded.reload);
+  const loaded = useAnswer(["mcp-servers"], accountClient.mcpServers, {
+    everyMs: (all) => all?.some(({ state }) => state === "connecting") === true && 1000,
+  });
   const [isOpened, setOpened] = useState(false);
   return (
     <Section title={t`MCP servers`} explain={t`Tool servers that you can use. Some need each person to sign in.`}>

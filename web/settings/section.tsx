@@ -1,5 +1,5 @@
 import { type ReactNode, useId } from "react";
-import type { LoadState } from "../parts/use-loaded.ts";
+import type { AnswerState } from "../parts/answers.ts";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 
@@ -22,7 +22,7 @@ export function Section({ title, explain, children }: SectionProps) {
 type SettingsTableProps<Row> = {
   readonly name: string;
   readonly head: readonly string[];
-  readonly loaded: LoadState<readonly Row[]>;
+  readonly loaded: AnswerState<readonly Row[]>;
   /** What is said where there are none. */
   readonly none: string;
   readonly row: (row: Row) => ReactNode;

@@ -2,7 +2,7 @@ import { t } from "@lingui/core/macro";
 import type { BudgetView } from "../../src/protocol/people/budgets.ts";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { cost, figure, period, time } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { State } from "../parts/state.tsx";
 import { ChoiceField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
@@ -25,10 +25,10 @@ const groupings = ["model", "agent", "day"] as const;
 
 /** What one may spend, and has spent. */
 export function UsageSettings() {
-  const budgets = useLoaded("own budgets", accountClient.budgets);
+  const budgets = useAnswer(["budgets"], accountClient.budgets);
   const by = useQuery().get("by");
   const grouping = groupings.find((each) => each === by) ?? "model";
-  const used = useLoaded(grouping, (signal) => accountClient.usage({ by: grouping }, signal));
+  const used = useAnswer(["usage", grouping], (signal) => accountClient.usage({ by: grouping }, signal));
   return (
     <>
       <Section title={t`Budgets`}>

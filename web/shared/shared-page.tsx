@@ -5,13 +5,13 @@ import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import { Speaker } from "../turn/speaker.tsx";
 import { Formatted } from "../markdown/formatted.tsx";
 import { time } from "../parts/format.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { threadClient } from "../threads/thread-client.ts";
 
 /** What a link shows, to whoever has it: no account, nothing to change. */
 export function SharedPage({ token }: { readonly token: string }) {
-  const loaded = useLoaded(token, async (signal) => {
+  const loaded = useAnswer(["shared", token], async (signal) => {
     try {
       return await threadClient.readShared(token, signal);
     } catch (error) {

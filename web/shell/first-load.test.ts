@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -8,6 +9,7 @@ import { openBrowser, skipBrowser } from "../../test/browser.ts";
 import { buildPage } from "../../test/build-page.ts";
 import { firstLoadBytes } from "../../test/first-load.ts";
 import { serve } from "../../test/serve.ts";
+import { until } from "../../test/run-suite.ts";
 import { serveAgents } from "../../test/serve-agents.ts";
 
 const most = 240_000;
@@ -43,12 +45,19 @@ test(
     const serving = await serve({ ...backend.services, page: loadPage(buildPage()) });
     const sockets: Socket[] = [];
     serving.app.server.on("connection", (socket: Socket) => sockets.push(socket));
+    let asked = 0;
+    let isFollowing = false;
+    serving.app.server.on("request", ({ url }: IncomingMessage, answer: ServerResponse) => {
+      if (url === "/api/events") return void (isFollowing = true);
+      asked++;
+      answer.once("close", () => asked--);
+    });
     const browser = await openBrowser();
     try {
       const page = await browser.open(serving.url);
       await page.getByRole("heading", { name: "What can I help with?" }).waitFor({ timeout: 60_000 });
       await page.evaluate("navigator.serviceWorker.ready.then(() => undefined)");
-      await page.waitForLoadState("networkidle");
+      await until(() => isFollowing && asked === 0, "all is answered, and the stream is open");
       const bytes = sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
       assert.ok(bytes > 50_000 && bytes <= maxOnTheWire, `${bytes} bytes`);
 

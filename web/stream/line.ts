@@ -8,11 +8,14 @@ export type Subscription = {
   readonly id: number;
   readonly subject: Subject;
   cursor: string | undefined;
+  /** It is told of changes, so that a new connection need not say again that there may have been some. */
+  isCurrent?: boolean;
   readonly tell: (message: ToTab) => void;
 };
 
 /** One connection, for all that is followed with one login. */
 export type Line = {
+  /** So many subjects, each from a place of its own. */
   readonly size: () => number;
   readonly isConnected: () => boolean;
   readonly user: () => string | undefined;
@@ -43,19 +46,11 @@ const doubtMs = 1000;
 export function createLine(server: ServerAccess, { onConnection, onUser }: LineListeners): Line {
   const subscriptions = new Set<Subscription>();
   let current: AbortController | undefined;
-  let isConnected = true;
+  const { isConnected, note, doubtNow } = createConnectionState(onConnection);
   let user: string | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let dueAt = Infinity;
   let pauseMs = firstPauseMs;
-  let doubt: ReturnType<typeof setTimeout> | undefined;
-
-  const note = (connected: boolean) => {
-    clearTimeout(doubt);
-    if (connected === isConnected) return;
-    isConnected = connected;
-    onConnection(connected);
-  };
   const connectIn = (ms: number) => {
     const at = performance.now() + ms;
     if (at >= dueAt) return;
@@ -70,24 +65,31 @@ export function createLine(server: ServerAccess, { onConnection, onUser }: LineL
     if (subscriptions.size === 0) {
       current = undefined;
       // Of what nobody follows nobody need be told that it is lost.
-      isConnected = true;
+      note(true);
       return before?.abort();
     }
     const mine = new AbortController();
     current = mine;
     const groups = [...Map.groupBy(subscriptions, placeOf).values()];
     const places = groups.map(([first]) => first!);
+    const said = createRepeats(subscriptions);
     try {
       for await (const { type, data, number, cursor } of followMany(server, places, mine.signal)) {
         before?.abort();
-        if (current !== mine) continue;
+        const isChange = type === "message";
+        // Of a change nobody counts the place: until the new connection is there, this one tells.
+        if (current !== mine && !isChange) continue;
         pauseMs = firstPauseMs;
         if (type === "hello") {
           note(true);
           ({ user } = JSON.parse(data) as { user: string });
           onUser(user);
+          for (const each of groups.flat()) each.isCurrent = true;
         } else if (type === "denied") refuseAll((JSON.parse(data) as { error: StreamError }).error, 401);
-        else tellGroup(groups[number] ?? [], { type, data, cursor });
+        else {
+          const group = groups[number] ?? [];
+          tellGroup(isChange ? group.filter((each) => !said.isRepeat(each, data)) : group, { type, data, cursor });
+        }
       }
       // A server that stops says so by the end.
       if (current === mine) await lost();
@@ -101,27 +103,19 @@ export function createLine(server: ServerAccess, { onConnection, onUser }: LineL
 
   async function lost(): Promise<void> {
     note(false);
+    for (const each of subscriptions) each.isCurrent = false;
     const ms = pauseMs;
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
     connectIn(ms);
   }
 
-  function tellGroup(
-    group: readonly Subscription[],
-    event: { type: string; data: string; cursor: string | undefined },
-  ) {
-    const { type, data, cursor } = event;
-    for (const each of group) {
-      if (!subscriptions.has(each)) continue;
-      const { id, tell } = each;
-      if (type === "over" || type === "refused") subscriptions.delete(each);
-      if (type === "over") tell({ type, id });
-      else if (type === "refused") tell({ type, id, error: (JSON.parse(data) as { error: StreamError }).error });
-      else if (type !== "again") {
-        each.cursor = cursor ?? each.cursor;
-        tell({ type: "event", id, data, cursor: each.cursor });
+  function tellGroup(group: readonly Subscription[], event: LineEvent) {
+    const { type } = event;
+    for (const each of group)
+      if (subscriptions.has(each)) {
+        if (type === "over" || type === "refused") subscriptions.delete(each);
+        tellOne(each, event);
       }
-    }
     // Those that came in the middle of an answer stand where the others stand once it has ended.
     const isOneOfMany = type === "run-end" && [...subscriptions].some((each) => isBeside(each, group));
     if (type === "again") connectIn(firstPauseMs);
@@ -134,8 +128,8 @@ export function createLine(server: ServerAccess, { onConnection, onUser }: LineL
   }
 
   return {
-    size: () => subscriptions.size,
-    isConnected: () => isConnected,
+    size: () => new Set([...subscriptions].map(placeOf)).size,
+    isConnected,
     user: () => user,
     add(subscription) {
       subscriptions.add(subscription);
@@ -147,8 +141,7 @@ export function createLine(server: ServerAccess, { onConnection, onUser }: LineL
     look() {
       if (subscriptions.size === 0) return;
       pauseMs = firstPauseMs;
-      clearTimeout(doubt);
-      doubt = setTimeout(() => note(false), doubtMs);
+      doubtNow();
       connectIn(0);
     },
   };
@@ -157,6 +150,52 @@ export function createLine(server: ServerAccess, { onConnection, onUser }: LineL
 /** Not what may be over in a moment: an outage, or too many requests. */
 function isFinal({ status, code }: ColloquyError): boolean {
   return status < 500 && (status !== 429 || code === "too_many_streams");
+}
+
+type LineEvent = { readonly type: string; readonly data: string; readonly cursor: string | undefined };
+
+function tellOne(subscription: Subscription, { type, data, cursor }: LineEvent): void {
+  const { id, tell } = subscription;
+  if (type === "over") tell({ type, id });
+  else if (type === "refused") tell({ type, id, error: (JSON.parse(data) as { error: StreamError }).error });
+  else if (type !== "again") {
+    subscription.cursor = cursor ?? subscription.cursor;
+    tell({ type: "event", id, data, cursor: subscription.cursor });
+  }
+}
+
+function createConnectionState(onConnection: (isConnected: boolean) => void) {
+  let isConnected = true;
+  let doubt: ReturnType<typeof setTimeout> | undefined;
+  const note = (connected: boolean) => {
+    clearTimeout(doubt);
+    if (connected === isConnected) return;
+    isConnected = connected;
+    onConnection(connected);
+  };
+  return {
+    isConnected: () => isConnected,
+    note,
+    doubtNow() {
+      clearTimeout(doubt);
+      doubt = setTimeout(() => note(false), doubtMs);
+    },
+  };
+}
+
+/** What a connection tells at its beginning, of each kind once, whoever was told by the one before knows. */
+function createRepeats(subscriptions: ReadonlySet<Subscription>) {
+  const knowing = new Map(
+    [...subscriptions].filter(({ isCurrent }) => isCurrent).map((each) => [each, new Set<string>()]),
+  );
+  return {
+    isRepeat(each: Subscription, data: string): boolean {
+      const known = knowing.get(each);
+      if (!known || known.has(data)) return false;
+      known.add(data);
+      return true;
+    },
+  };
 }
 
 function placeOf({ subject, cursor }: Subscription): string {

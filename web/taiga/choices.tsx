@@ -2,7 +2,7 @@ import { useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { ProjectEntry, SprintEntry } from "../../src/protocol/threads/taiga.ts";
 import { locale } from "../browser/language.ts";
-import { type LoadState, useLoaded } from "../parts/use-loaded.ts";
+import { type AnswerState, useAnswer } from "../parts/answers.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import type { MinutesDraft } from "./draft.ts";
 import { taiga, useLogin, withLogin } from "./login.ts";
@@ -24,7 +24,7 @@ type ChoicesProps = {
 export function Choices({ draft, onChange }: ChoicesProps) {
   const { login } = useLogin();
   const [search, setSearch] = useState({ project: "", sprint: "" });
-  const projects = useLoaded(`${login?.token} ${search.project}`, (signal) =>
+  const projects = useAnswer(["taiga", login?.token, search.project], (signal) =>
     withLogin((now) => taiga.projects(now, { search: search.project }, signal)),
   );
   return (
@@ -56,9 +56,9 @@ type SprintsProps = ChoicesProps & { readonly search: string; readonly onSearch:
 
 function Sprints({ draft, onChange, search, onSearch }: SprintsProps) {
   const { login } = useLogin();
-  const sprints = useLoaded(`${login?.token} ${draft.project} ${search}`, async (signal) =>
+  const sprints = useAnswer(["taiga", login?.token, "sprints", draft.project, search], async (signal) =>
     // Before there is a project there is nothing to choose from.
-    draft.project === "" ? undefined : withLogin((now) => taiga.sprints(now, draft.project, { search }, signal)),
+    draft.project === "" ? null : withLogin((now) => taiga.sprints(now, draft.project, { search }, signal)),
   );
   const missing = sprints.data?.missing ?? [];
   return (
@@ -103,7 +103,7 @@ type ChoiceProps = {
   readonly onSearch: (text: string) => void;
   readonly hint: string;
   readonly none: string;
-  readonly found: LoadState<{ readonly more: boolean } | undefined>;
+  readonly found: AnswerState<{ readonly more: boolean } | null>;
   readonly value: string;
   readonly options: readonly (readonly [value: string, text: string])[];
   readonly onChoose: (value: string) => void;

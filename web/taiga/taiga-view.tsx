@@ -4,7 +4,7 @@ import { useQuery } from "../page/path.ts";
 import { State } from "../parts/state.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { time } from "../parts/format.ts";
 import { taiga, setLogin, useLogin } from "./login.ts";
 import { ProposalForm } from "./proposal-form.tsx";
@@ -16,7 +16,7 @@ import { statusNames } from "./taiga-names.ts";
 /** Minutes become stories and tasks of a sprint; `?run=` is one such proposal. */
 export function TaigaView() {
   const run = useQuery().get("run");
-  const offer = useLoaded("taiga", (signal) => taiga.describe(signal));
+  const offer = useAnswer(["taiga"], (signal) => taiga.describe(signal));
   return (
     <div className="taiga-view">
       <div className="taiga-column">
@@ -96,7 +96,7 @@ const grades = {
 } as const;
 
 function Recent() {
-  const runs = useLoaded("runs", (signal) => taiga.runs(signal));
+  const runs = useAnswer(["runs", "taiga"], (signal) => taiga.runs(signal));
   if (!runs.data || runs.data.data.length === 0) return null;
   return (
     <section aria-labelledby="recent" className="grid gap-1">

@@ -57,7 +57,7 @@ function TaskList({ status }: { readonly status: "all" | TaskStatus }) {
             </PageLink>
           ))}
         </nav>
-        {page ? <Problem text={problem} /> : <Waiting of={{ data: page, problem, reload: () => void reload() }} />}
+        {page ? <Problem text={problem} /> : <Waiting of={{ data: page, problem, reload }} />}
         {page?.data.length === 0 && deleted === undefined && <p className="py-6 text-muted">{emptyTexts[status]}</p>}
         <ul ref={rows} aria-label={t`Your tasks`} onKeyDown={(event) => moveBetween(rows.current, event)}>
           {withDeleted(page?.data ?? [], deleted).map((task) => (
@@ -84,7 +84,7 @@ function TaskList({ status }: { readonly status: "all" | TaskStatus }) {
           ))}
         </ul>
         {tasks.hasMore && (
-          <button type="button" className="button self-start" onClick={() => void tasks.showMore()}>
+          <button type="button" className="button self-start" onClick={tasks.showMore}>
             {t`Show more`}
           </button>
         )}

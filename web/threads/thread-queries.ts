@@ -5,6 +5,7 @@ import type { PlaceInput } from "../../src/client/lists.ts";
 import type { ThreadPage } from "../../src/client/threads.ts";
 import { queries } from "../page/queries.ts";
 import { client } from "../page/server.ts";
+import { onChange } from "../stream/changes.ts";
 import { lists } from "./list-client.ts";
 import { threadClient } from "./thread-client.ts";
 import { titleOfCopy } from "./title-of-copy.ts";
@@ -87,17 +88,14 @@ function listedThreads(): readonly ListedThread[] {
     .flatMap(([, read]) => read?.pages.flatMap(({ data }) => data) ?? []);
 }
 
-/** Tabs of one browser tell one another. */
-const channel = new BroadcastChannel("colloquy-threads");
-
 /** Lists are read again once something in them has changed, here or elsewhere. */
 export function useListChanges(): void {
   useEffect(() => {
     const readAgain = () => void refresh();
-    channel.addEventListener("message", readAgain);
+    const stopHearing = onChange("lists", readAgain);
     addEventListener("focus", readAgain);
     return () => {
-      channel.removeEventListener("message", readAgain);
+      stopHearing();
       removeEventListener("focus", readAgain);
     };
   }, []);
@@ -111,9 +109,8 @@ function refresh(): Promise<unknown> {
   ]);
 }
 
-/** Called after a conversation was made, changed or deleted. */
+/** Called after a conversation was made, changed or deleted here; other tabs are told by the server. */
 export function threadsChanged(): void {
-  channel.postMessage("changed");
   void refresh();
 }
 

@@ -2,6 +2,7 @@ import { useEffect, useSyncExternalStore } from "react";
 import type { RunView } from "../../src/protocol/threads/run-shapes.ts";
 import { createListeners } from "../browser/listeners.ts";
 import { client } from "../page/server.ts";
+import { onChange } from "../stream/changes.ts";
 
 export type Attention = {
   /** Threads in which an agent works now. */
@@ -10,30 +11,31 @@ export type Attention = {
   readonly waiting: ReadonlyMap<string, string>;
 };
 
-const everyMs = 15_000;
+/** Should something not have been told. */
+const everyMs = 120_000;
 const most = 100;
 
 let seen: Attention = { working: new Set(), waiting: new Map() };
 let users = 0;
-let timer: ReturnType<typeof setInterval> | undefined;
+let stop: (() => void) | undefined;
 const listeners = createListeners();
 /** What is told once for each run that begins to wait. */
 const tellers = new Set<(run: string, threadId: string) => void>();
 
-/** What happens in all one's threads: looked up now and then, also behind, so that whoever is elsewhere can be called. */
+/** What happens in all one's threads: looked up when something has, also behind, so that whoever is elsewhere can be called. */
 export function useAttentionOfAll(): Attention {
   useEffect(() => {
     const look = () => void checkWaiting();
     if (users++ === 0) {
       look();
-      timer = setInterval(look, everyMs);
-      addEventListener("focus", look);
+      const timer = setInterval(look, everyMs);
+      const stopHearing = onChange("runs", look);
+      stop = () => {
+        clearInterval(timer);
+        stopHearing();
+      };
     }
-    return () => {
-      if (--users > 0) return;
-      clearInterval(timer);
-      removeEventListener("focus", look);
-    };
+    return () => void (--users === 0 && stop?.());
   }, []);
   return useSyncExternalStore(listeners.listen, () => seen);
 }

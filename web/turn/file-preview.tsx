@@ -1,5 +1,5 @@
 import { t } from "@lingui/core/macro";
-import { useLoaded } from "../parts/use-loaded.ts";
+import { useAnswer } from "../parts/answers.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { size } from "../parts/format.ts";
 import { server } from "../page/server.ts";
@@ -18,7 +18,9 @@ type PreviewProps = { readonly address: string; readonly kind: PreviewKind; read
 
 /** The beginning of a text. */
 export function FilePreview({ address, kind, bytes }: PreviewProps) {
-  const loaded = useLoaded(address, (signal) => beginningOf(server, { path: `/${address}`, bytes: maxBytes, signal }));
+  const loaded = useAnswer(["file", address], (signal) =>
+    beginningOf(server, { path: `/${address}`, bytes: maxBytes, signal }),
+  );
   if (loaded.data === undefined) return <Waiting of={loaded} />;
   return (
     <div className="mt-2 max-h-96 overflow-auto text-sm" tabIndex={0} role="region" aria-label={t`Contents`}>

@@ -1,5 +1,6 @@
 import type { PresenceEvent, RoomView } from "../../protocol/agents/rooms.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
+import type { ListChange } from "../../protocol/threads/folders.ts";
 import { type Cursor, parseCursor } from "../../protocol/threads/events.ts";
 import type { FollowTarget } from "../../run/runs.ts";
 import type { EndpointCall } from "../server/endpoint.ts";
@@ -46,10 +47,22 @@ export async function openRoom(call: EndpointCall, { id, cursor }: SubjectPlace)
 }
 
 export function openTasks({ caller, services }: EndpointCall): OpenedSubject {
-  return ({ write, prefix }) => {
-    const id = prefix === "" ? "" : `id: ${prefix}\n`;
-    return { close: services.taskList.follow(caller.userId, () => write(`${id}data: {"type":"changed"}\n\n`)) };
-  };
+  return (stream) => ({ close: services.taskList.follow(caller.userId, changeTeller(stream)) });
+}
+
+/** The caller's runs, or everybody's. */
+export function openRuns({ caller, services }: EndpointCall, { ofAll }: { readonly ofAll: boolean }): OpenedSubject {
+  return (stream) => services.runs.followChanges(ofAll ? undefined : caller.userId, changeTeller(stream));
+}
+
+export function openLists({ caller, services }: EndpointCall): OpenedSubject {
+  return (stream) => ({ close: services.listChanges.follow(caller.userId, (of) => changeTeller(stream, { of })()) });
+}
+
+function changeTeller({ write, prefix }: SubjectStream, more: Partial<ListChange> = {}): () => void {
+  const id = prefix === "" ? "" : `id: ${prefix}\n`;
+  const data = JSON.stringify({ type: "changed", ...more });
+  return () => write(`${id}data: ${data}\n\n`);
 }
 
 function cursorOf(text = "0"): Cursor {

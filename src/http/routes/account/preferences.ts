@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { preferencesSchema } from "../../../protocol/people/preferences.ts";
 import { listChangeSchema } from "../../../protocol/threads/folders.ts";
+import { openLists, streamSubject } from "../../requests/followed-subjects.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { eventSchema, eventStream } from "../../shapes/event-schema.ts";
 
@@ -35,16 +36,5 @@ export const followLists = endpoint({
     "Conversations have changed when one was made, renamed, set otherwise, moved, pinned, archived, read or deleted, and when a " +
     "run in one ended.",
   answers: { 200: eventStream("An event whenever something has changed", eventSchema(listChangeSchema)) },
-  handle({ caller, services, streams, reply }) {
-    streams.admit(reply, caller.userId);
-    let stop = () => {};
-    const stream = streams.open(reply, {
-      onClose: () => stop(),
-      farewell: () => ": the server stops; come back\n\n",
-    });
-    stream.write(": following\n\n");
-    stop = services.listChanges.follow(caller.userId, (of) =>
-      stream.write(`data: ${JSON.stringify({ type: "changed", of })}\n\n`),
-    );
-  },
+  handle: (call) => streamSubject(call, openLists(call)),
 });

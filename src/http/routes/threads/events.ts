@@ -1,12 +1,15 @@
 import { z } from "zod";
 import { authorize } from "../../server/entry.ts";
 import { ColloquyError } from "../../../protocol/base/errors.ts";
+import { listChangeSchema } from "../../../protocol/threads/folders.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
 import { presenceSchema } from "../../../protocol/agents/rooms.ts";
 import {
   askedCursor,
+  openLists,
   openRoom,
   openRun,
+  openRuns,
   openTasks,
   openThread,
   streamSubject,
@@ -63,7 +66,7 @@ const subject = z.discriminatedUnion("of", [
   z.strictObject({ of: z.literal("thread"), ...place }),
   z.strictObject({ of: z.literal("run"), ...place }),
   z.strictObject({ of: z.literal("room"), ...place }),
-  z.strictObject({ of: z.literal("tasks") }),
+  z.strictObject({ of: z.enum(["tasks", "lists", "runs", "all-runs"]) }),
 ]);
 type Subject = z.output<typeof subject>;
 
@@ -73,12 +76,12 @@ const nth = z
 const refusal = z.object({ error: z.object({ code: z.string(), message: z.string(), status: z.int() }) });
 
 export const followMany = endpoint({
-  needs: ["threads:read", "tasks:read", "own"],
+  needs: ["threads:read", "threads:list", "tasks:read", "own"],
   tag: "threads",
   summary: "Follow many threads, runs and rooms over one connection",
   description:
     "Server-sent events of each subject as its own stream has them, each with the subject's number before its `id`; the " +
-    "stream stays open. `over`: a subject has ended; `again`: ask again for it; `refused`: it can't be followed. To follow " +
+    "stream stays open. `tasks`, `lists` (as `/api/me/events`) and `runs` (for admins `all-runs`) tell only that something has changed. `over`: a subject has ended; `again`: ask again for it; `refused`: it can't be followed. To follow " +
     "others, ask anew with the cursors that you have.",
   body: z.strictObject({ subjects: z.array(subject).min(1).max(maxSubjects) }),
   answers: {
@@ -88,7 +91,7 @@ export const followMany = endpoint({
         eventSchema(z.object({ user: z.string() }), "hello"),
         followedEventSchema,
         eventSchema(presenceSchema, "presence").extend({ id: nth }),
-        eventSchema(z.object({ type: z.literal("changed") })).extend({ id: nth }),
+        eventSchema(listChangeSchema.partial({ of: true })).extend({ id: nth }),
         eventSchema(z.object({}), z.enum(["over", "again"])).extend({ id: nth }),
         eventSchema(refusal, "refused").extend({ id: nth }),
       ]),
@@ -114,6 +117,12 @@ async function openSubject(call: EndpointCall, asked: Subject): Promise<OpenedSu
         return await openRoom(as("threads:read"), asked);
       case "tasks":
         return openTasks(as("tasks:read"));
+      case "lists":
+        return openLists(as("threads:list"));
+      case "runs":
+        return openRuns(as("threads:list"), { ofAll: false });
+      case "all-runs":
+        return openRuns(as("admin:runs"), { ofAll: true });
     }
   } catch (error) {
     if (error instanceof ColloquyError) return error;

@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => server.close());
 
-type ToldEvent = {
+type ManyEvent = {
   readonly type: string;
   readonly data: unknown;
   readonly number: number;
@@ -27,7 +27,7 @@ type ToldEvent = {
 };
 
 /** Reads until `enough`, then leaves. */
-async function followMany(subjects: unknown, enough: (told: readonly ToldEvent[]) => boolean): Promise<ToldEvent[]> {
+async function followMany(subjects: unknown, enough: (told: readonly ManyEvent[]) => boolean): Promise<ManyEvent[]> {
   const leaving = new AbortController();
   const response = await fetch(`${server.url}/api/events`, {
     method: "POST",
@@ -37,7 +37,7 @@ async function followMany(subjects: unknown, enough: (told: readonly ToldEvent[]
   });
   assert.equal(response.status, 200, response.ok ? "" : await response.text());
   const parse = createSseParser();
-  const told: ToldEvent[] = [];
+  const told: ManyEvent[] = [];
   for await (const text of response.body!.pipeThrough(new TextDecoderStream())) {
     told.push(...parse(text).map(readEvent));
     if (enough(told)) break;
@@ -46,18 +46,18 @@ async function followMany(subjects: unknown, enough: (told: readonly ToldEvent[]
   return told;
 }
 
-function readEvent({ type, data, id = "" }: SseEvent): ToldEvent {
+function readEvent({ type, data, id = "" }: SseEvent): ManyEvent {
   const [number, cursor] = id.split(" ", 2);
   return { type, data: JSON.parse(data), number: Number(number), cursor };
 }
 
-const textOf = (told: readonly ToldEvent[], number: number) =>
+const textOf = (told: readonly ManyEvent[], number: number) =>
   told
     .map((event) =>
       event.number === number && event.type === "text-delta" ? (event.data as { text: string }).text : "",
     )
     .join("");
-const ended = (number: number) => (told: readonly ToldEvent[]) =>
+const ended = (number: number) => (told: readonly ManyEvent[]) =>
   told.some((event) => event.number === number && event.type === "run-end");
 
 async function say(content: string, threadId?: string) {
@@ -161,4 +161,26 @@ test("a task that is added is told to whoever follows tasks beside others", asyn
     return changes > 1;
   });
   assert.ok(told.length > 2);
+});
+
+test("that runs have begun or ended is told to whoever they are of, and to nobody else", async () => {
+  let isBegun = false;
+  const isRunTold = (all: readonly ManyEvent[], number: number) =>
+    all.filter((event) => event.number === number && event.type === "message").length > 1;
+  const told = await followMany([{ of: "tasks" }, { of: "runs" }, { of: "all-runs" }, { of: "lists" }], (all) => {
+    if (!isBegun && all.some(({ number }) => number === 2)) {
+      isBegun = true;
+      void say("something");
+    }
+    return isRunTold(all, 1) && isRunTold(all, 2);
+  });
+  assert.equal(told.filter(({ number, type }) => number === 0 && type === "message").length, 1, "no task has changed");
+  const { runs } = server;
+  let others = 0;
+  const other = runs.followChanges(newId(), () => others++);
+  const { id, threadId } = await say("of the owner");
+  for await (const _ of client.follow(id));
+  await followMany([{ of: "runs" }, { of: "thread", id: threadId }], ended(1));
+  assert.equal(others, 1, "at the beginning");
+  other.close();
 });
