@@ -1,7 +1,11 @@
-/** To the clipboard; the older way where the page did not come over TLS. Tells whether it is there. */
-export async function copyText(text: string): Promise<boolean> {
+/** To the clipboard, as HTML beside it if given; the older way where the page did not come over TLS. Tells whether it is there. */
+export async function copyText(text: string, html?: string): Promise<boolean> {
   try {
-    await navigator.clipboard.writeText(text);
+    if (html === undefined) await navigator.clipboard.writeText(text);
+    else {
+      const as = (type: string, content: string) => ({ [type]: new Blob([content], { type }) });
+      await navigator.clipboard.write([new ClipboardItem({ ...as("text/plain", text), ...as("text/html", html) })]);
+    }
     return true;
   } catch {
     return copyBySelection(text);

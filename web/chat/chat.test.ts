@@ -173,7 +173,7 @@ describe("the page", { skip: skipBrowser }, () => {
     await page.getByRole("button", { name: "Previous version" }).click();
     await log().getByText("the first answer").waitFor();
     assert.equal(await log().getByText("the second answer").count(), 0);
-    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByRole("textbox", { name: "Edit" }).fill("which one?");
     await page.getByRole("button", { name: "Save and rerun" }).click();
     await log().getByText("the third answer").waitFor();

@@ -263,7 +263,7 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
 
   test("other words, without another answer; no words are refused", async () => {
     await settled();
-    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
     const words = page.getByRole("textbox", { name: "Edit" });
     await words.fill("  ");
     assert.equal(await page.getByRole("button", { name: "Save", exact: true }).isDisabled(), true);
@@ -334,7 +334,7 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     await findsNothing("working");
     await say("wait, this");
     await log().getByText("Queued: wait, this").waitFor();
-    await log().getByRole("button", { name: "Edit" }).click();
+    await log().getByRole("button", { name: "Edit", exact: true }).click();
     await log().getByText("Queued").waitFor({ state: "detached" });
     assert.equal(await field().inputValue(), "wait, this");
     await page.getByRole("radio", { name: "Steer now" }).check();

@@ -5,18 +5,19 @@ import { textOfTurn } from "../conversation/branch.ts";
 import type { Turn } from "../conversation/turns.ts";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/action-button.tsx";
-import { useTalk } from "./talk-actions.ts";
+import { lastItemOf, useTalk } from "./talk-actions.ts";
 
 /** A message that is changed: its words alone, or with another answer. No words are refused. */
 export function EditComposer({ turn, onClose }: { readonly turn: Turn; readonly onClose: () => void }) {
   const { edit, saveEdit, isBusy } = useTalk();
   const hintId = useId();
   const isSendKey = useSendKey();
-  const before = textOfTurn(turn);
+  const isAnswer = turn.role === "assistant";
+  const before = isAnswer ? lastTextOf(turn) : textOfTurn(turn);
   const [text, setText] = useState(before);
   const isEmpty = text.trim() === "";
   const saving = useAct(async () => {
-    await saveEdit(text.trim(), turn.id);
+    await saveEdit(text.trim(), isAnswer ? (lastItemOf(turn) ?? turn.id) : turn.id);
     onClose();
   });
   const save = () => {
@@ -24,6 +25,7 @@ export function EditComposer({ turn, onClose }: { readonly turn: Turn; readonly 
   };
   const askAnew = () => {
     if (isEmpty || isBusy) return;
+    if (isAnswer) return save();
     if (text !== before) void edit(text, turn.id);
     onClose();
   };
@@ -64,18 +66,28 @@ export function EditComposer({ turn, onClose }: { readonly turn: Turn; readonly 
       <Problem text={saving.problem} />
       <div className="flex flex-wrap items-center justify-end gap-2">
         <span id={hintId} className="grow px-2 text-xs text-muted">
-          {t`Save changes only this message. Later messages stay as they are.`}
+          {isAnswer
+            ? t`The first answer stays beside it. Later answers read yours.`
+            : t`Save changes only this message. Later messages stay as they are.`}
         </span>
         <button type="button" className="button" onClick={onClose}>
           {t`Cancel`}
         </button>
-        <button type="button" className="button" disabled={isEmpty || isBusy || saving.isBusy} onClick={save}>
-          {t`Save`}
-        </button>
+        {!isAnswer && (
+          <button type="button" className="button" disabled={isEmpty || isBusy || saving.isBusy} onClick={save}>
+            {t`Save`}
+          </button>
+        )}
         <button type="submit" className="button-main" disabled={isEmpty || isBusy}>
-          {t`Save and rerun`}
+          {isAnswer ? t`Save` : t`Save and rerun`}
         </button>
       </div>
     </form>
   );
+}
+
+/** Of an answer what was said at its end: only that can be said in other words. */
+function lastTextOf({ blocks }: Turn): string {
+  const last = blocks.findLast((block) => block.kind === "message" && block.text !== "");
+  return last?.kind === "message" ? last.text : "";
 }

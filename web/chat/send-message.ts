@@ -172,10 +172,16 @@ export function useComposerActions({
     },
     send: (text) => send(text),
     edit: (text, instead) => send(text, { instead }),
-    async answerAgain(again) {
+    async answerAgain(again, model) {
       if (threadId === undefined) return;
       forgetFailure();
-      await client.answerAgain(threadId, { agent: choice.agent, again, ...optionsOf }).catch(fail);
+      await client
+        .answerAgain(threadId, {
+          agent: choice.agent,
+          again,
+          ...(model === undefined ? optionsOf : { options: { model } }),
+        })
+        .catch(fail);
     },
     async stop() {
       await Promise.all(working.map(({ run }) => client.cancel(run))).catch(fail);

@@ -8,7 +8,8 @@ export type TalkActions = {
   readonly edit: (text: string, instead: string) => Promise<void>;
   /** Other words for a message, without a new answer. */
   readonly saveEdit: (text: string, instead: string) => Promise<void>;
-  readonly answerAgain: (message: string) => Promise<void>;
+  /** `model`: instead of the one that is chosen. */
+  readonly answerAgain: (message: string, model?: string) => Promise<void>;
   /** The branch that ends in this turn. */
   readonly show: (turn: string) => void;
   /** Another conversation that begins with what was said up to here. */
@@ -49,7 +50,7 @@ export function useStableTalk(talk: TalkActions, { isBusy, isRunning }: Pick<Tal
     () => ({
       edit: (text, instead) => latest.current.edit(text, instead),
       saveEdit: (text, instead) => latest.current.saveEdit(text, instead),
-      answerAgain: (message) => latest.current.answerAgain(message),
+      answerAgain: (message, model) => latest.current.answerAgain(message, model),
       show: (turn) => latest.current.show(turn),
       fork: (turn) => latest.current.fork(turn),
       resume: (run) => client.resume(run),

@@ -1,5 +1,5 @@
-import { ArrowDown, ChevronLeft, ChevronRight, Copy, Pencil, RefreshCw, Split } from "lucide-react";
-import { memo, type ReactNode, useEffect, useMemo, useState } from "react";
+import { ArrowDown, ChevronDown, ChevronLeft, ChevronRight, Copy, Cpu, Pencil, RefreshCw, Split } from "lucide-react";
+import { memo, type MouseEvent, type ReactNode, useEffect, useMemo, useState } from "react";
 import { t } from "@lingui/core/macro";
 import { copyText } from "../browser/copy-text.ts";
 import { announce } from "../parts/announce.tsx";
@@ -10,6 +10,8 @@ import { Speaker } from "../turn/speaker.tsx";
 import { AttachedFiles } from "../turn/attached-files.tsx";
 import { showEnd, showNewer, showOlder, useConversation } from "../conversation/conversation-store.ts";
 import { type BranchTurn, branchTo, textOfTurn } from "../conversation/branch.ts";
+import { useAnswerers } from "../conversation/models-store.ts";
+import { Menu } from "../parts/menus/menu.tsx";
 import { moment, time } from "../parts/format.ts";
 import { Act } from "../parts/action-button.tsx";
 import { EditComposer } from "./edit-composer.tsx";
@@ -98,10 +100,13 @@ const TurnView = memo((props: TurnProps) => {
   const [isEdited, setEdited] = useState(false);
   const { turn } = props;
   if (isEdited) return <EditComposer turn={turn} onClose={() => setEdited(false)} />;
-  return turn.role === "user" ? <PersonTurn {...props} onEdit={() => setEdited(true)} /> : <AgentTurn {...props} />;
+  const Shown = turn.role === "user" ? PersonTurn : AgentTurn;
+  return <Shown {...props} onEdit={() => setEdited(true)} />;
 });
 
-function PersonTurn({ onEdit, ...place }: TurnProps & { readonly onEdit: () => void }) {
+type ShownTurnProps = TurnProps & { readonly onEdit: () => void };
+
+function PersonTurn({ onEdit, ...place }: ShownTurnProps) {
   const { turn, isLast } = place;
   return (
     <div className="group turn" data-role="user" data-message-id={turn.id} data-last={isLast || undefined}>
@@ -118,7 +123,7 @@ function PersonTurn({ onEdit, ...place }: TurnProps & { readonly onEdit: () => v
       <Actions>
         <SaidAt turn={turn} />
         <Branches {...place} />
-        <button type="button" className="icon-button" aria-label={t`Edit`} title={t`Edit`} onClick={onEdit}>
+        <button type="button" className="icon-button" aria-label={t`Edit`} onClick={onEdit}>
           <Pencil size={16} aria-hidden />
         </button>
         <ForkButton turn={turn} />
@@ -128,8 +133,9 @@ function PersonTurn({ onEdit, ...place }: TurnProps & { readonly onEdit: () => v
   );
 }
 
-function AgentTurn(place: TurnProps) {
+function AgentTurn({ onEdit, ...place }: ShownTurnProps) {
   const { turn, isLast } = place;
+  const answer = answerOf(turn);
   const end = endOfTurn(turn.blocks);
   // Also while something waits for a decision: another answer would only queue up behind it.
   const { isBusy, answerAgain } = useTalk();
@@ -143,7 +149,10 @@ function AgentTurn(place: TurnProps) {
       data-message-id={turn.id}
       data-last={isLast || undefined}
     >
-      <Speaker name={`@${turn.author ?? "agent"}`} />
+      <Speaker name={`@${turn.author ?? "agent"}`}>
+        {answer?.body.model !== undefined && <span className="answered-by">{answer.body.model}</span>}
+        {answer?.body.edited && <span className="answered-by">{t`Edited`}</span>}
+      </Speaker>
       <div className="flex flex-col gap-2">
         <Blocks blocks={turn.blocks} />
         {isAtWork && <p className="turn-figures" aria-hidden />}
@@ -162,8 +171,14 @@ function AgentTurn(place: TurnProps) {
         <Branches {...place} />
         <CopyButton turn={turn} />
         {!isBusy && (
-          <button type="button" className="icon-button" aria-label={t`Retry`} title={t`Retry`} onClick={again}>
+          <button type="button" className="icon-button" aria-label={t`Retry`} onClick={again}>
             <RefreshCw size={16} aria-hidden />
+          </button>
+        )}
+        {!isBusy && isLast && <RetryWith onChoose={(model) => void answerAgain(turn.parent ?? "", model)} />}
+        {!isBusy && answer && (
+          <button type="button" className="icon-button" aria-label={t`Edit answer`} onClick={onEdit}>
+            <Pencil size={16} aria-hidden />
           </button>
         )}
         <ForkButton turn={turn} />
@@ -171,6 +186,22 @@ function AgentTurn(place: TurnProps) {
       </Actions>
     </div>
   );
+}
+
+/** What an agent said at the end of its turn; undefined: nothing that could be said in other words. */
+function answerOf({ blocks }: Turn) {
+  const last = blocks.findLast((block) => block.kind === "message");
+  const item = last?.kind === "message" && last.text !== "" ? last.item : undefined;
+  return item && (item.body.calls ?? []).length === 0 ? item : undefined;
+}
+
+/** Another answer by another model, without choosing it for what comes after. */
+function RetryWith({ onChoose }: { readonly onChoose: (model: string) => void }) {
+  const { models } = useAnswerers();
+  const entries = models
+    .filter(({ mayName, state }) => mayName && state !== "unavailable")
+    .map(({ id }) => ({ name: id, icon: Cpu, onChoose: () => onChoose(id) }));
+  return entries.length < 2 ? null : <Menu name={t`Retry with another model`} icon={ChevronDown} entries={entries} />;
 }
 
 function SaidAt({ turn: { blocks } }: { readonly turn: Turn }) {
@@ -203,13 +234,23 @@ function Actions({ children }: { readonly children: ReactNode }) {
 }
 
 function CopyButton({ turn }: { readonly turn: Turn }) {
-  const copy = async () =>
-    announce((await copyText(textOfTurn(turn))) ? t`Copied` : t`Couldn't copy: blocked by the browser.`);
+  const copy = async ({ currentTarget }: MouseEvent) =>
+    announce(
+      (await copyText(textOfTurn(turn), shownTextOf(currentTarget)))
+        ? t`Copied`
+        : t`Couldn't copy: blocked by the browser.`,
+    );
   return (
-    <button type="button" className="icon-button" aria-label={t`Copy`} title={t`Copy`} onClick={() => void copy()}>
+    <button type="button" className="icon-button" aria-label={t`Copy`} onClick={(event) => void copy(event)}>
       <Copy size={16} aria-hidden />
     </button>
   );
+}
+
+/** As it is shown, for programs that take text with its form. */
+function shownTextOf(button: Element): string | undefined {
+  const shown = button.closest(".turn")?.querySelectorAll(".prose-page") ?? [];
+  return shown.length === 0 ? undefined : [...shown].map(({ innerHTML }) => innerHTML).join("\n");
 }
 
 function Branches({ number, count, older, newer }: BranchTurn) {
@@ -225,7 +266,6 @@ function Branches({ number, count, older, newer }: BranchTurn) {
       type="button"
       className="icon-button"
       aria-label={name}
-      title={name}
       disabled={turn === undefined || isBusy}
       onClick={() => turn !== undefined && show(turn)}
     >
@@ -252,7 +292,7 @@ function ForkButton({ turn }: { readonly turn: Turn }) {
       type="button"
       className="icon-button"
       aria-label={t`Fork from here`}
-      title={t`Fork from here`}
+
       onClick={() => void fork(turn)}
     >
       <Split size={16} aria-hidden />

@@ -335,7 +335,7 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
 
   test("all files of the conversation: added, saved, removed", async () => {
     await page.getByRole("button", { name: "Files", exact: true }).click();
-    const sheet = page.getByRole("dialog", { name: "Files" });
+    const sheet = page.getByRole("complementary", { name: "Files" });
     await sheet.getByText("No files yet.").waitFor();
     await sheet.locator("input[type=file]").setInputFiles({
       name: "list.txt",

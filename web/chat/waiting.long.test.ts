@@ -60,7 +60,7 @@ describe("messages that wait for their turn", { skip: skipBrowser }, () => {
 
     await other.getByRole("button", { name: "Remove" }).nth(1).click();
     await log().getByText("Queued: the second that waits").waitFor({ state: "detached" });
-    await log().getByRole("button", { name: "Edit" }).last().click();
+    await log().getByRole("button", { name: "Edit", exact: true }).last().click();
     await page.getByRole("button", { name: "Remove list.csv" }).waitFor();
     const field = page.getByRole("textbox", { name: "Message" });
     assert.equal(await field.inputValue(), "the first that waits");

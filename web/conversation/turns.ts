@@ -132,9 +132,28 @@ export function createTurns(): Turns {
     head = id;
   }
 
+  /** An answer in a person's words stands beside the one that it was, with all that the agent did before it said so. */
+  function edited(block: BlockOf<"message">, item: Item & { readonly kind: "message" }): void {
+    const { id, parentId, body } = item;
+    const of = body.edited?.of ?? "";
+    const first = turns.get(turnOf.get(of) ?? "");
+    const isFirst = (each: ConversationBlock) => each.kind === "message" && each.item?.id === of;
+    begin({
+      id,
+      parent: first ? first.parent : place(parentId),
+      role: "assistant",
+      author: block.author ?? first?.author,
+      run: undefined,
+      blocks: first?.blocks.map((each) => (isFirst(each) ? block : each)) ?? [block],
+    });
+    turnOf.set(id, id);
+    head = id;
+  }
+
   function settle(blocks: readonly ConversationBlock[]): void {
     for (const block of blocks) {
       if (block.kind === "message" && block.role === "user") person(block);
+      else if (block.kind === "message" && block.item?.body.edited) edited(block, block.item);
       else if (block.kind === "message" && block.role === "system") continue;
       else if ("run" in block && block.run !== undefined) agent(block, block.run);
       // A copy belongs to no run: what follows a message answers it.
