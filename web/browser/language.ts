@@ -7,6 +7,7 @@ export const languageNames = {
   es: "Español",
   fr: "Français",
   ar: "العربية",
+  ja: "日本語",
   zh: "简体中文",
 };
 export type Language = keyof typeof languageNames;
