@@ -20,7 +20,7 @@ const offline = "<rootDir>/shell/offline.ts";
  */
 export default {
   sourceLocale: "en",
-  locales: ["en", "de", "es", "fr", "ar", "ja", "zh"],
+  locales: ["en", "de", "es", "fr", "pt", "ar", "ja", "zh"],
   // Where others lack a text.
   fallbackLocales: { default: "en" },
   catalogs: [

@@ -6,6 +6,7 @@ export const languageNames = {
   de: "Deutsch",
   es: "Español",
   fr: "Français",
+  pt: "Português",
   ar: "العربية",
   ja: "日本語",
   zh: "简体中文",
