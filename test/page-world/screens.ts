@@ -207,7 +207,9 @@ export const screens: readonly Screen[] = [
     query: "?edit=shop",
   }),
   admin("budgets", (page) => page.getByRole("row", { name: /ada/ })),
-  admin("retention", (page) => page.getByRole("row", { name: /their runs and files|ihren Läufen und Dateien|تشغيلها وملفاتها/ })),
+  admin("retention", (page) =>
+    page.getByRole("row", { name: /their runs and files|ihren Läufen und Dateien|تشغيلها وملفاتها/ }),
+  ),
   admin("audit", (page) => page.getByRole("row").nth(3)),
   admin("audit", (page) => page.getByRole("main").locator("p.text-muted"), { state: "empty", query: "?user=nobody" }),
   admin("settings", (page) => page.getByRole("row", { name: /limits/ })),
