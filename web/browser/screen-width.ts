@@ -10,9 +10,6 @@ export const useIsWide = whether("(min-width: 768px)");
 /** Whether something more fits beside the view. */
 export const useHasPanelRoom = whether("(min-width: 1100px)");
 
-/** Whether one points with the finger, over which nothing can hover. */
-export const useIsTouched = whether("(pointer: coarse)");
-
 function whether(query: string): () => boolean {
   const found = matchMedia(query);
   const listen = (listener: () => void) => {

@@ -191,8 +191,8 @@ describe("the page", { skip: skipBrowser }, () => {
     await say("and you?");
     await log().getByText("the other model").waitFor();
     const list = page.getByRole("navigation", { name: "Conversations" });
-    await list.getByRole("button", { name: "Rename: which?" }).focus();
-    await page.keyboard.press("Enter");
+    await list.getByRole("link", { name: "which?" }).focus();
+    await page.keyboard.press("F2");
     await page.getByRole("textbox", { name: "Rename" }).fill("A question of which");
     await page.keyboard.press("Enter");
     await list.getByRole("link", { name: "A question of which" }).waitFor();
@@ -200,8 +200,8 @@ describe("the page", { skip: skipBrowser }, () => {
     await list.getByRole("link", { name: "A question of which" }).waitFor({ state: "detached" });
     await list.getByRole("link", { name: "hello there" }).waitFor();
     await list.getByRole("searchbox").fill("");
-    await list.getByRole("button", { name: "Delete: A question of which" }).focus();
-    await page.keyboard.press("Enter");
+    await list.getByRole("link", { name: "A question of which" }).focus();
+    await page.keyboard.press("Delete");
     await agree(page, "Delete");
     await list.getByRole("link", { name: "A question of which" }).waitFor({ state: "detached" });
     await page.getByRole("heading", { name: "What can I help with?" }).waitFor();

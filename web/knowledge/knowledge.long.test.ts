@@ -262,7 +262,7 @@ describe("the view of knowledge", { skip: skipBrowser }, () => {
       [`/knowledge/${id}`, "reiher.md"],
       [`/knowledge/${id}?document=${document.id}&from=10&to=40`, "Stelle"],
       [`/knowledge/${id}?document=${document.id}&tab=chunks`, "Abschnitt 1"],
-      [`/knowledge/${id}?trace=${trace}`, "im Kontext"],
+      [`/knowledge/${id}?trace=${trace}`, "verwendet"],
       [`/knowledge/${id}?show=settings`, "Diese Sammlung löschen"],
     ] as const;
     for (const [path, shown] of states) {

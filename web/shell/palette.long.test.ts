@@ -56,10 +56,9 @@ describe("the palette", { skip: skipBrowser }, () => {
   });
 
   test("it goes anywhere, and does what menus do", async () => {
-    await open("budgets");
-    await option("Administration: Budgets").waitFor();
-    await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Budgets" }).waitFor();
+    await open("keyboard");
+    await option("Settings: Keyboard shortcuts").click();
+    await page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
     await open("dark");
     await option("Use dark theme").waitFor();
     await page.keyboard.press("Enter");

@@ -68,7 +68,7 @@ type ListShape = Required<Pick<PlacedPage, "sort" | "kind">> & {
  * ones are left out; `$7` the time of that last one, where times sort. Conversations are read in the order of an index. The rooms of
  * a person, the pinned ones, and what stands in a folder are fewer: they are read whole.
  */
-export function placedSql({ sort, kind, archived, from }: ListShape): string {
+function placedSql({ sort, kind, archived, from }: ListShape): string {
   const { key, order } = sorts[sort];
   const isBefore =
     key === undefined
