@@ -35,6 +35,7 @@ export async function serveAdmin(): Promise<AdminServing> {
     COLLOQUY_DATA: await freshDataDirectory(),
     COLLOQUY_SECRET: "a secret of these tests",
     COLLOQUY_PROBE: "false",
+    COLLOQUY_TITLES: "first-words",
     COLLOQUY_PORT: "0",
   };
   const server = await startColloquy(loadConfig({ env, cwd }), { log: silentLog });

@@ -23,6 +23,7 @@ export async function serveKnowledge(settings: Readonly<Record<string, string>> 
     PATH: process.env["PATH"] ?? "",
     COLLOQUY_DATA: await freshDataDirectory(),
     COLLOQUY_PROBE: "false",
+    COLLOQUY_TITLES: "first-words",
     COLLOQUY_PORT: "0",
     RAG_EMBEDDING_URL: embedding.url,
     ...settings,

@@ -19,6 +19,7 @@ describe("the administration, with accounts", { skip: skipBrowser }, () => {
       COLLOQUY_DATA: await freshDataDirectory(),
       COLLOQUY_SECRET: "a secret of these tests",
       COLLOQUY_PROBE: "false",
+      COLLOQUY_TITLES: "first-words",
       COLLOQUY_PORT: "0",
       COLLOQUY_AUTH__MODE: "accounts",
       COLLOQUY_AUTH__SIGNUP: "open",

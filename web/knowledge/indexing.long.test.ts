@@ -30,6 +30,7 @@ describe("the view of knowledge while words are indexed", { skip: skipBrowser },
       PATH: process.env["PATH"] ?? "",
       COLLOQUY_DATA: dataDirectory,
       COLLOQUY_PROBE: "false",
+      COLLOQUY_TITLES: "first-words",
       COLLOQUY_PORT: "0",
     };
     // It does no work of its own: what is not indexed stays so.

@@ -1,4 +1,5 @@
 import { keepPreviousData, type QueryKey, useQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { queries } from "../page/queries.ts";
 import { reasonOf } from "../page/server.ts";
 import { onChange } from "../stream/changes.ts";
@@ -59,6 +60,18 @@ function becomesVisible(): Promise<void> {
   });
 }
 
-// Runs are begun by schedules too.
-for (const key of [["runs"], ["schedules"]]) onChange("runs", () => void refreshAfter(key));
-onChange("tasks", () => void refreshAfter(["tasks"]));
+/** While the page of somebody who is logged in is shown, what was read is read again when the server tells that it has changed. */
+export function useFollowedAnswers(): void {
+  useEffect(() => {
+    const stops = [
+      onChange("runs", () => {
+        // Runs are begun by schedules too.
+        for (const key of [["runs"], ["schedules"]]) void refreshAfter(key);
+      }),
+      onChange("tasks", () => void refreshAfter(["tasks"])),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, []);
+}

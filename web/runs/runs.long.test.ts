@@ -193,7 +193,7 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
     const said = Array.from({ length: 60 }, (_, n) => `hello ${n}`);
     for (const content of said) await begin(content);
     await page.goto(`${server.url}/runs`);
-    await page.getByRole("button", { name: "Older" }).click();
+    await page.getByRole("button", { name: "Older", exact: true }).click();
     await page.getByRole("link", { name: "hello 0", exact: true }).waitFor();
     await begin("one more");
     await page.getByRole("link", { name: "one more" }).waitFor();

@@ -4,6 +4,7 @@ import { lazy, Suspense, useState, useEffect } from "react";
 import { flushSync } from "react-dom";
 import { t } from "@lingui/core/macro";
 import { useAttention } from "../threads/notifications.ts";
+import { useFollowedAnswers } from "../parts/answers.ts";
 import { AnnouncementRegion } from "../parts/announce.tsx";
 import { Sheet } from "../parts/sheet.tsx";
 import { ShortcutHelp } from "../parts/shortcut-help.tsx";
@@ -33,6 +34,7 @@ const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Pal
 export function App() {
   const path = usePath();
   useAttention();
+  useFollowedAnswers();
   const isWide = useIsWide();
   const choice = listChoice.use();
   const [isSheetOpen, setSheetOpen] = useState(false);

@@ -34,6 +34,7 @@ describe("the owner's browser, in local mode", { skip: skipBrowser }, () => {
       COLLOQUY_DATA: await freshDataDirectory(),
       COLLOQUY_SECRET: "a secret of these tests",
       COLLOQUY_PROBE: "false",
+      COLLOQUY_TITLES: "first-words",
       COLLOQUY_PORT: "0",
       COLLOQUY_AUTH__LOCAL: local,
     };
