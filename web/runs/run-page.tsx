@@ -5,6 +5,7 @@ import type { RunDetailsView } from "../../src/protocol/threads/run-trace.ts";
 import type { QuestionView } from "../../src/protocol/threads/run-shapes.ts";
 import { isEnded } from "../../src/protocol/threads/runs.ts";
 import { Question } from "../turn/question.tsx";
+import { useHasPanelRoom } from "../browser/screen-width.ts";
 import { useMe } from "../page/me.ts";
 import { duration, time } from "../parts/format.ts";
 import { Act } from "../parts/action-button.tsx";
@@ -21,6 +22,10 @@ import { shownRows, type TraceRow, traceRows } from "./trace-rows.ts";
 import { useNow, useRun } from "./use-run.ts";
 import { type AxisMark, Waterfall } from "./waterfall.tsx";
 const maxShown = 2000;
+const oneBelowTheOther = "grid grid-cols-[minmax(0,1fr)] gap-3";
+const besideEachOther = "grid grid-cols-[minmax(0,3fr)_minmax(0,2fr)] items-start gap-6";
+/** Stays in sight beside a long timeline, and is read to its end without leaving it. */
+const ownScroll = "sticky top-2 max-h-[calc(100dvh-1rem)] overflow-y-auto";
 
 /** One run: how it stands, what it waits for, and all that happened in it. */
 export function RunPage({ id }: { readonly id: string }) {
@@ -184,6 +189,7 @@ function Trace({ data, aheadMs, onChange }: TraceProps) {
   const rows = useMemo(() => traceRows(data), [data]);
   const shown = useMemo(() => shownRows(rows, folded), [rows, folded]);
   const all = useMemo(() => shownRows(rows, new Set()).map(({ row }) => row), [rows]);
+  const hasRoom = useHasPanelRoom();
   const trace = useRef<HTMLElement>(null);
   const isChoosing = useRef(false);
   // What is told of a row may begin below the window.
@@ -203,37 +209,43 @@ function Trace({ data, aheadMs, onChange }: TraceProps) {
   return (
     <section ref={trace} className="grid grid-cols-[minmax(0,1fr)] gap-3">
       <h2>{t`Timeline`}</h2>
-      <Waterfall
-        rows={shown}
-        axis={axis}
-        begin={begin}
-        now={now}
-        marks={takes}
-        chosen={chosen}
-        onChoose={(key) => {
-          isChoosing.current = true;
-          changeQuery({ row: key });
-        }}
-        onFold={(key, isFolded) => {
-          const next = new Set(folded);
-          if (isFolded) next.add(key);
-          else next.delete(key);
-          setFolded(next);
-        }}
-      />
-      {axis.breaks.map((gap) => (
-        <p key={gap.from} className="text-xs text-muted">
-          ▨ {t`${{ long: duration(gap.to - gap.from) }} idle; shortened in the drawing`}
-        </p>
-      ))}
-      {row ? (
-        <RowDetail key={row.key} row={row} data={data} begin={begin} onChange={onChange} />
-      ) : (
-        <p className="text-muted">
-          {t`Select a row to see its input and output.`}{" "}
-          {t`Arrow keys select a row; left and right collapse and expand.`}
-        </p>
-      )}
+      <div className={hasRoom ? besideEachOther : oneBelowTheOther}>
+        <div className={oneBelowTheOther}>
+          <Waterfall
+            rows={shown}
+            axis={axis}
+            begin={begin}
+            now={now}
+            marks={takes}
+            chosen={chosen}
+            onChoose={(key) => {
+              isChoosing.current = true;
+              changeQuery({ row: key });
+            }}
+            onFold={(key, isFolded) => {
+              const next = new Set(folded);
+              if (isFolded) next.add(key);
+              else next.delete(key);
+              setFolded(next);
+            }}
+          />
+          {axis.breaks.map((gap) => (
+            <p key={gap.from} className="text-xs text-muted">
+              ▨ {t`${{ long: duration(gap.to - gap.from) }} idle; shortened in the drawing`}
+            </p>
+          ))}
+        </div>
+        <div {...(hasRoom && { className: ownScroll, role: "group", "aria-label": t`Run details`, tabIndex: 0 })}>
+          {row ? (
+            <RowDetail key={row.key} row={row} data={data} begin={begin} onChange={onChange} />
+          ) : (
+            <p className="text-muted">
+              {t`Select a row to see its input and output.`}{" "}
+              {t`Arrow keys select a row; left and right collapse and expand.`}
+            </p>
+          )}
+        </div>
+      </div>
     </section>
   );
 }

@@ -136,6 +136,25 @@ describe("the runs", { skip: skipBrowser }, () => {
     await findsNothing(page, "detail");
   });
 
+  test("what is told of a row stands beside the timeline, and below it where there is less room", async () => {
+    const places = async () => {
+      const [timeline, told] = await Promise.all([
+        page.getByRole("treegrid").boundingBox(),
+        detail("send_mail").boundingBox(),
+      ]);
+      assert.ok(timeline && told);
+      return { isBeside: told.x >= timeline.x + timeline.width, isBelow: told.y >= timeline.y + timeline.height };
+    };
+    assert.equal((await places()).isBeside, true);
+    await page.getByRole("group", { name: "Run details" }).focus();
+    await page.setViewportSize({ width: 1024, height: 900 });
+    await page.getByRole("group", { name: "Run details" }).waitFor({ state: "detached" });
+    assert.equal((await places()).isBelow, true);
+    await findsNothing(page, "detail below");
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.getByRole("group", { name: "Run details" }).waitFor();
+  });
+
   test("by keyboard: rows are chosen, folded and unfolded", async () => {
     await line(/^Message buy/).click();
     await detail("Message").waitFor();
