@@ -105,7 +105,8 @@ function refresh(): Promise<unknown> {
   return Promise.all([
     queries.invalidateQueries({ queryKey: allLists }),
     queries.invalidateQueries({ queryKey: ["folders"] }),
-    queries.invalidateQueries({ queryKey: ["thread"] }),
+    // One that is not there does not come back.
+    queries.invalidateQueries({ queryKey: ["thread"], predicate: ({ state }) => state.data !== undefined }),
   ]);
 }
 
