@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { KeyView, UserView } from "../../src/protocol/people/accounts.ts";
-import { time } from "../parts/format.ts";
+import { isPast, time } from "../parts/format.ts";
 import { useAnswer } from "../parts/answers.ts";
 import { State } from "../parts/state.tsx";
 import { Act } from "../parts/action-button.tsx";
@@ -82,7 +82,7 @@ export function Keys({ user: { id, name }, onTold }: KeysProps) {
 function Validity({ of: { revokedAt, expiresAt } }: { readonly of: KeyView }) {
   if (revokedAt !== null) return <State grade="quiet">{t`revoked ${{ when: time(revokedAt) }}`}</State>;
   if (expiresAt === null) return <State grade="ok">{t`valid`}</State>;
-  return Date.parse(expiresAt) < Date.now() ? (
+  return isPast(expiresAt) ? (
     <State grade="quiet">{t`expired ${{ when: time(expiresAt) }}`}</State>
   ) : (
     <State grade="ok">{t`valid until ${{ when: time(expiresAt) }}`}</State>

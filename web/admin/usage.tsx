@@ -1,3 +1,4 @@
+import { useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { UsageView } from "../../src/protocol/people/overview.ts";
 import type { UsageQuery } from "../../src/client/overview.ts";
@@ -68,8 +69,9 @@ type UsageSubject = Pick<UsageQuery, "model" | "user">;
 
 function Today({ of }: { readonly of: UsageSubject }) {
   const loaded = useAnswer(["admin", "usage", "today", of], (signal) => overview.usage({ by: "day", ...of }, signal));
+  const [now] = useState(() => new Date());
   if (!loaded.data) return <Waiting of={loaded} />;
-  const { today, usual } = compareToday(loaded.data, new Date());
+  const { today, usual } = compareToday(loaded.data, now);
   const against = (value: number | undefined, show: (value: number) => string) =>
     value === undefined ? t`No earlier data` : t`usually ${{ value: show(value) }} per day`;
   return (
@@ -102,7 +104,7 @@ function Tile({ name, value, beside }: { readonly name: string; readonly value: 
 }
 
 function OverTime({ days, by, of }: { readonly days: DaySpan; readonly by: UsageGrouping; readonly of: UsageSubject }) {
-  const now = new Date();
+  const [now] = useState(() => new Date());
   const { from, by: step } = spanOf(days, now);
   const since = { from: from.toISOString(), ...of };
   const whose = `${days} ${of.model} ${of.user}`;

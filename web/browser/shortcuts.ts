@@ -1,4 +1,4 @@
-import { useEffect, useRef, useSyncExternalStore } from "react";
+import { useEffect, useEffectEvent, useSyncExternalStore } from "react";
 import { createStoredChoice } from "./stored-choice.ts";
 import { isPlain, keysOf, type ShortcutKeys } from "./keys.ts";
 
@@ -82,11 +82,10 @@ const handlers = new Map<ShortcutName, Handler[]>();
 
 /** While the component is shown, and `isOn`, the action's keys call `handler`. */
 export function useShortcut(action: ShortcutName, handler: Handler, isOn = true): void {
-  const latest = useRef(handler);
-  latest.current = handler;
+  const latest = useEffectEvent(handler);
   useEffect(() => {
     if (!isOn) return;
-    const call = () => latest.current();
+    const call = () => latest();
     handlers.set(action, [...(handlers.get(action) ?? []), call]);
     return () => {
       handlers.set(

@@ -23,6 +23,11 @@ export function duration(milliseconds: number | null): string {
   return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
 }
 
+/** Whether a time has come. */
+export function isPast(iso: string): boolean {
+  return Date.parse(iso) < Date.now();
+}
+
 /** As short as it says which it is: of today the time alone. */
 export function moment(iso: string): string {
   const at = new Date(iso);

@@ -41,8 +41,8 @@ export function Room({ id }: { readonly id: string }) {
     roomy.addEventListener("change", follow);
     return () => roomy.removeEventListener("change", follow);
   }, []);
-  const end = useFollowedEnd();
-  const hasNewBelow = useHasNewBelow(end.isAtEnd || !isRead, newestOf(blocks));
+  const { ref: followed, isAtEnd, toEnd } = useFollowedEnd();
+  const hasNewBelow = useHasNewBelow(isAtEnd || !isRead, newestOf(blocks));
 
   const place = useMemo(
     () => ({
@@ -126,7 +126,7 @@ export function Room({ id }: { readonly id: string }) {
           </button>
         </div>
         <div
-          ref={end.ref}
+          ref={followed}
           className="relative flex-1 overflow-y-auto px-4"
           tabIndex={0}
           role="log"
@@ -145,13 +145,13 @@ export function Room({ id }: { readonly id: string }) {
               ))}
             </TurnPlaceContext>
           </ol>
-          {!end.isAtEnd && (
+          {!isAtEnd && (
             <button
               type="button"
               className="new-below"
               onClick={({ currentTarget }) => {
                 currentTarget.closest<HTMLElement>("[role=log]")?.focus({ preventScroll: true });
-                end.toEnd();
+                toEnd();
               }}
             >
               <ArrowDown size={16} aria-hidden /> {hasNewBelow ? t`New messages` : t`Jump to latest`}
@@ -195,7 +195,7 @@ export function Room({ id }: { readonly id: string }) {
           handles={room.members.flatMap(({ handle }) => (handle === room.you ? [] : [handle]))}
           onSend={async (content) => {
             const isSaid = await tell(say(content));
-            if (isSaid) end.toEnd();
+            if (isSaid) toEnd();
             return isSaid;
           }}
         />

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { KeyView } from "../../src/protocol/people/accounts.ts";
-import { time } from "../parts/format.ts";
+import { isPast, time } from "../parts/format.ts";
 import { useAnswer } from "../parts/answers.ts";
 import { State } from "../parts/state.tsx";
 import { Act } from "../parts/action-button.tsx";
@@ -46,7 +46,7 @@ export function ApiKeys() {
 
 function KeyRow({ of, onChanged }: { readonly of: KeyView; readonly onChanged: () => void }) {
   const { id, label, scopes, lastUsedAt, expiresAt, revokedAt, unscopedUntil } = of;
-  const hasEnded = expiresAt !== null && Date.parse(expiresAt) < Date.now();
+  const hasEnded = expiresAt !== null && isPast(expiresAt);
   const state = revokedAt !== null ? "revoked" : hasEnded ? "ended" : "counts";
   return (
     <tr>
