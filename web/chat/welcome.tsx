@@ -58,7 +58,9 @@ export function Welcome({ hasModel, folder, missingAgent, answerers: { agents, l
               onClick={() => onChoose(text, agents.some(({ id }) => id === agent) ? agent : "")}
             >
               <span className="font-semibold">{title}</span>
-              <span className="text-sm text-muted">{text}</span>
+              <span dir="auto" className="text-sm text-muted">
+                {text}
+              </span>
             </button>
           </li>
         ))}

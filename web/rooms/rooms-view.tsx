@@ -19,7 +19,7 @@ function RoomList() {
   });
   const { rooms = [], kinds = [], agents = [] } = loaded.data ?? {};
   return (
-    <div className="flex-1 overflow-y-auto px-4 pb-8">
+    <div className="flex-1 overflow-y-auto px-4 pt-4 pb-8">
       <div className="mx-auto flex max-w-[46rem] flex-col gap-6">
         <h1 className="text-lg font-semibold">{t`Rooms`}</h1>
         <Waiting of={loaded} />

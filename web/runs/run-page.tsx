@@ -189,7 +189,7 @@ function Trace({ data, aheadMs, onChange }: TraceProps) {
   const rows = useMemo(() => traceRows(data), [data]);
   const shown = useMemo(() => shownRows(rows, folded), [rows, folded]);
   const all = useMemo(() => shownRows(rows, new Set()).map(({ row }) => row), [rows]);
-  const hasRoom = useHasPanelRoom();
+  const hasPanelRoom = useHasPanelRoom();
   const trace = useRef<HTMLElement>(null);
   const isChoosing = useRef(false);
   // What is told of a row may begin below the window.
@@ -206,6 +206,8 @@ function Trace({ data, aheadMs, onChange }: TraceProps) {
     .slice(1)
     .map((take) => ({ time: Date.parse(take.at), over: take.over, text: takeText(take, begin) }));
   const row = all.find(({ key }) => key === chosen);
+  // Until one is chosen, the timeline has all of it.
+  const hasRoom = hasPanelRoom && row !== undefined;
   return (
     <section ref={trace} className="grid grid-cols-[minmax(0,1fr)] gap-3">
       <h2>{t`Timeline`}</h2>

@@ -37,7 +37,7 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
         {t`Arguments`}
         <textarea
           dir="ltr"
-          className="field w-full font-mono text-xs text-ink"
+          className="field field-sizing max-h-96 w-full font-mono text-xs text-ink"
           rows={Math.min(12, text.split("\n").length)}
           spellCheck={false}
           value={text}

@@ -42,7 +42,9 @@ export function ListBox({ name, value, options, onChange, search, nothing }: Lis
         autoHighlight
       >
         <Combobox.Trigger className="picker-button" aria-label={`${name}: ${chosen?.name ?? value}`}>
-          <span className="truncate">{chosen?.name ?? value}</span>
+          <span dir="auto" className="truncate">
+            {chosen?.name ?? value}
+          </span>
           <ChevronDown size={14} aria-hidden className="flex-none" />
         </Combobox.Trigger>
         <Combobox.Portal container={layer}>
