@@ -95,7 +95,7 @@ describe("the page", { skip: skipBrowser }, () => {
     const question = page.getByRole("region", { name: "needs your input" });
     await question.waitFor();
     await findsNothing(page, "question");
-    assert.equal(await page.getByRole("button", { name: "Retry" }).count(), 0, "it is being answered");
+    assert.equal(await page.getByRole("button", { name: "Retry", exact: true }).count(), 0, "it is being answered");
     await page.getByRole("button", { name: "Stop" }).waitFor();
     await question.getByLabel("Arguments").fill("no json");
     await question.getByRole("button", { name: "Allow" }).click();
@@ -167,7 +167,7 @@ describe("the page", { skip: skipBrowser }, () => {
     answers = ["the first answer", "the second answer", "the third answer"];
     await say("which?");
     await log().getByText("the first answer").waitFor();
-    await page.getByRole("button", { name: "Retry" }).click();
+    await page.getByRole("button", { name: "Retry", exact: true }).click();
     await log().getByText("the second answer").waitFor();
     await log().getByText("2 / 2").waitFor();
     await page.getByRole("button", { name: "Previous version" }).click();

@@ -32,7 +32,7 @@ describe("a conversation that one has left", { skip: skipBrowser }, () => {
     await page.getByRole("textbox", { name: "Message" }).fill("which?");
     await page.keyboard.press("Enter");
     await log().getByText("answer 1").waitFor();
-    await page.getByRole("button", { name: "Retry" }).click();
+    await page.getByRole("button", { name: "Retry", exact: true }).click();
     await log().getByText("answer 2").waitFor();
     await page.locator("[role=log][aria-busy=false]").waitFor();
     await page.getByRole("button", { name: "Previous version" }).click();

@@ -112,7 +112,7 @@ describe("a long conversation", { skip: skipBrowser, timeout: 180_000 }, () => {
   });
 
   test("versions of a message are counted where others stand between", async () => {
-    await page.getByRole("button", { name: "Retry" }).last().click();
+    await page.getByRole("button", { name: "Retry", exact: true }).last().click();
     await log().getByText("2 / 2").waitFor();
     await page.reload();
     await log().getByText("2 / 2").waitFor();
