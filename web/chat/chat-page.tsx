@@ -9,7 +9,6 @@ import { useChoice } from "../conversation/answerer-choice.ts";
 import { Composer } from "./composer.tsx";
 import { ConversationHead } from "./conversation-head.tsx";
 import { useDraft, useDraftPlace } from "../conversation/drafts.ts";
-import { useChanges } from "../stream/changes.ts";
 import { dismissNews, refreshModels, useAnswerers } from "../conversation/models-store.ts";
 import { Notes, Status } from "./notes.tsx";
 import { OutgoingTurn } from "./outgoing.tsx";
@@ -29,6 +28,9 @@ import { announce } from "../parts/announce.tsx";
 import { useShortcut } from "../browser/shortcuts.ts";
 
 import type { Turn } from "../conversation/turns.ts";
+
+/** While somebody works, what waits for its turn is looked up as often. */
+const queuedMs = 3000;
 
 /** One conversation, or the beginning of one. */
 export function ChatPage({ threadId }: { readonly threadId: string | undefined }) {
@@ -68,7 +70,12 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
   }, [hasFailed]);
   // What came or went was told here; elsewhere it would only be in the way.
   useEffect(() => dismissNews, [threadId]);
-  useChanges("runs", () => void refreshOpenQuestions());
+  // Of what another tab queues no event tells.
+  useEffect(() => {
+    if (!isBusy) return undefined;
+    const timer = setInterval(() => void refreshOpenQuestions(), queuedMs);
+    return () => clearInterval(timer);
+  }, [isBusy]);
   // The list shows at once what happens here.
   useEffect(() => void checkWaiting(), [isBusy, open.length]);
   // At its end it is the one used last, and was seen.

@@ -57,6 +57,7 @@ describe("a conversation that one has left", { skip: skipBrowser }, () => {
   test("in one that is found by keys the message field has the focus", async () => {
     await list().getByRole("searchbox").fill("which? (2)");
     await list().getByRole("link", { name: "which?", exact: true }).waitFor({ state: "detached" });
+    await list().getByRole("link", { name: "which? (2)" }).waitFor();
     await list().getByRole("searchbox").press("ArrowDown");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "which? (2)" }).waitFor();

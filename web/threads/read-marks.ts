@@ -1,16 +1,29 @@
-import { client } from "../page/server.ts";
+import type { ListedThread } from "../../src/protocol/threads/threads.ts";
+import { client, server } from "../page/server.ts";
 
 /** How far one has read is told to the server a moment later, once for what comes together. */
 const afterMs = 1000;
 
 const seen = new Map<string, number>();
+/** How far one has read in this tab, for lists that are older than that. */
+const shown = new Map<string, number>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Shown up to here, in a tab that somebody looks at. */
 export function markSeen(thread: string, seq: number): void {
   if (document.hidden || seq <= (seen.get(thread) ?? -1)) return;
   seen.set(thread, seq);
+  shown.set(thread, Math.max(seq, shown.get(thread) ?? -1));
   timer ??= setTimeout(tell, afterMs);
+}
+
+export function isSeenHere({ id, lastSeq }: Pick<ListedThread, "id" | "lastSeq">): boolean {
+  return lastSeq <= (shown.get(id) ?? -1);
+}
+
+/** Somebody wants it to be new again. */
+export function forgetSeen(thread: string): void {
+  shown.delete(thread);
 }
 
 function tell(): void {
@@ -19,3 +32,20 @@ function tell(): void {
   for (const [thread, seq] of seen) client.changeThread(thread, { read: seq }).catch(() => undefined);
   seen.clear();
 }
+
+// Whoever leaves the page at once has read it all the same: such a request outlives the page.
+addEventListener("pagehide", () => {
+  const { url, headers, token } = server;
+  for (const [thread, seq] of seen)
+    void fetch(`${url}api/threads/${thread}`, {
+      method: "PATCH",
+      keepalive: true,
+      headers: {
+        ...headers,
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ read: seq }),
+    }).catch(() => undefined);
+  seen.clear();
+});

@@ -11,6 +11,7 @@ import { reasonOf } from "../page/server.ts";
 import { FolderSection } from "./folder-section.tsx";
 import { changeListView, useListView } from "./list-view.ts";
 import { sectionsOf } from "./sections.ts";
+import { isSeenHere } from "./read-marks.ts";
 import { SelectionBar } from "./selection-bar.tsx";
 import { type EntryList, EntryListContext, ThreadEntry, type ThreadMark } from "./thread-entry.tsx";
 import { placeThread, type ReadThreads, useFolders, useListChanges, useThreads } from "./thread-queries.ts";
@@ -51,7 +52,7 @@ export function ThreadList({ current, onChoose, onBegin }: ThreadListProps) {
   const markOf = (thread: ListedThread): ThreadMark => {
     if (waiting.has(thread.id)) return "waiting";
     if (working.has(thread.id)) return "working";
-    return thread.id !== current && thread.unread ? "new" : undefined;
+    return thread.id !== current && thread.unread && !isSeenHere(thread) ? "new" : undefined;
   };
   const entries: EntryList = {
     current,

@@ -1,4 +1,4 @@
-import { type InfiniteData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { ListedThread, PlacedThreadView, ThreadListPage } from "../../src/protocol/threads/threads.ts";
 import type { PlaceInput } from "../../src/client/lists.ts";
@@ -7,6 +7,7 @@ import { queries } from "../page/queries.ts";
 import { client } from "../page/server.ts";
 import { onChange } from "../stream/changes.ts";
 import { lists } from "./list-client.ts";
+import { forgetSeen } from "./read-marks.ts";
 import { threadClient } from "./thread-client.ts";
 import { titleOfCopy } from "./title-of-copy.ts";
 
@@ -36,6 +37,8 @@ export function useThreads(wanted: ThreadsWanted): ReadThreads {
     initialPageParam: "",
     getNextPageParam: ({ next }) => next,
     staleTime: 0,
+    // While somebody types, what was found last stays until the next is.
+    ...(wanted.of === "search" && { placeholderData: keepPreviousData }),
   });
   return {
     threads: data?.pages.flatMap((page) => page.data) ?? [],
@@ -158,6 +161,7 @@ export function renameThread(id: string, title: string): Promise<void> {
 
 /** Files, pins, puts away or marks one conversation or room, for oneself. */
 export function placeThread(id: string, place: PlaceInput): Promise<void> {
+  if (place.read === false) forgetSeen(id);
   return change([id], seenOf(place), async () => {
     await client.changeThread(id, place);
     if (place.archived !== undefined) takeOut([id]);
