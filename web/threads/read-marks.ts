@@ -21,8 +21,9 @@ export function isSeenHere({ id, lastSeq }: Pick<ListedThread, "id" | "lastSeq">
   return lastSeq <= (shown.get(id) ?? -1);
 }
 
-/** Somebody wants it to be new again. */
+/** Somebody wants it to be new again, or it is gone. */
 export function forgetSeen(thread: string): void {
+  seen.delete(thread);
   shown.delete(thread);
 }
 

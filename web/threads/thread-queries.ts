@@ -28,6 +28,8 @@ export type ThreadsWanted =
 
 const pageLength = 100;
 const allLists = ["thread-lists"];
+/** Deleted here: what still shows one must not ask for it again. */
+const removed = new Set<unknown>();
 
 export function useThreads(wanted: ThreadsWanted): ReadThreads {
   const { data, error, isPending, hasNextPage, fetchNextPage } = useInfiniteQuery({
@@ -73,7 +75,7 @@ export function useThread(id: string | undefined): PlacedThreadView | undefined 
   const { data } = useQuery({
     queryKey: ["thread", id],
     queryFn: ({ signal }) => client.thread(id ?? "", signal),
-    enabled: id !== undefined,
+    enabled: id !== undefined && !removed.has(id),
     placeholderData: () =>
       listedThreads().find((each) => each.id === id) as Awaited<ReturnType<typeof client.thread>> | undefined,
   });
@@ -109,7 +111,10 @@ function refresh(): Promise<unknown> {
     queries.invalidateQueries({ queryKey: allLists }),
     queries.invalidateQueries({ queryKey: ["folders"] }),
     // One that is not there does not come back.
-    queries.invalidateQueries({ queryKey: ["thread"], predicate: ({ state }) => state.data !== undefined }),
+    queries.invalidateQueries({
+      queryKey: ["thread"],
+      predicate: ({ state, queryKey }) => state.data !== undefined && !removed.has(queryKey[1]),
+    }),
   ]);
 }
 
@@ -193,7 +198,8 @@ function seenOf({ folderId, pinned, read }: PlaceInput): Partial<ListedThread> {
 
 export async function removeThread(id: string): Promise<void> {
   await client.deleteThread(id);
-  queries.removeQueries({ queryKey: ["thread", id] });
+  removed.add(id);
+  forgetSeen(id);
   await queries.cancelQueries({ queryKey: allLists });
   takeOut([id]);
   threadsChanged();
