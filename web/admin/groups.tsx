@@ -119,7 +119,7 @@ function Group({ group, onChange }: { readonly group: GroupView; readonly onChan
 }
 
 function Members({ name, onChange }: { readonly name: string; readonly onChange: () => void }) {
-  const members = useAnswer(["admin", "groups", name], (signal) => groups.members(name, signal));
+  const members = useAnswer(["admin", "members of group", name], (signal) => groups.members(name, signal));
   const all = useAnswer(["admin", "users"], users.list);
   const [chosen, setChosen] = useState("");
   const changed = () => {
