@@ -19,16 +19,19 @@ export type ClientRequest = {
   readonly form?: FormData;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** It is sent to its end though the page that asks is left. */
+  readonly keepalive?: boolean;
 };
 
 /** Sends one request. Throws Unavailable if the server can't be reached, and the server's own error if it refuses. */
 export async function ask(server: ServerAccess, path: string, asking: ClientRequest = {}): Promise<Response> {
-  const { method = "GET", body, bytes, form, headers, signal } = asking;
+  const { method = "GET", body, bytes, form, headers, signal, keepalive = false } = asking;
   let response: Response;
   try {
     response = await fetch(new URL(addressAt(server, path)), {
       method,
       signal,
+      keepalive,
       headers: {
         ...server.headers,
         ...(server.token !== undefined && { authorization: `Bearer ${server.token}` }),

@@ -21,7 +21,8 @@ import { usePanel } from "../parts/detail-panel.tsx";
 import { Menu, type MenuEntry } from "../parts/menus/menu.tsx";
 import { confirmAction } from "../parts/confirm.tsx";
 import { navigateUnlessLeft, goTo, pathNow } from "../page/path.ts";
-import { base, client } from "../page/server.ts";
+import { ask } from "../../src/client/request.ts";
+import { base, client, server } from "../page/server.ts";
 import { archiveWithUndo } from "../threads/archive.ts";
 import { TitleField } from "../threads/title-field.tsx";
 import { forkThread, placeThread, removeThread, renameThread, useThread } from "../threads/thread-queries.ts";
@@ -37,7 +38,7 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
   const [isSharing, setSharing] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   if (!thread) return null;
-  const isTemporary = "temporary" in thread && thread.temporary === true;
+  const isTemporary = thread.temporary === true;
   const title = thread.title === "" ? t`(no title)` : thread.title;
   const tell = (work: Promise<unknown>) => void work.catch(onFail);
 
@@ -148,8 +149,7 @@ function PanelButton({ panel, name, icon: Icon }: PanelButtonProps) {
 
 /** As the file of it says it. */
 async function copyWhole(id: string): Promise<void> {
-  const answer = await fetch(`${base}api/threads/${id}/export?format=markdown`);
-  if (!answer.ok) throw new Error(t`This conversation can't be exported.`);
+  const answer = await ask(server, `/api/threads/${id}/export?format=markdown`);
   const isThere = await copyText(await answer.text());
   announce(isThere ? t`Copied` : t`Couldn't copy: blocked by the browser.`);
 }

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { t } from "@lingui/core/macro";
+import { selectsByGlobs } from "../../src/protocol/base/glob.ts";
 import type { ThreadSettings } from "../../src/protocol/threads/threads.ts";
 import { useAnswerers } from "../conversation/models-store.ts";
 import { queries } from "../page/queries.ts";
@@ -9,18 +10,16 @@ import { announce } from "../parts/announce.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { runsInside } from "../run-list/runs-client.ts";
+import { useThread } from "../threads/thread-queries.ts";
 import { PicksField } from "../parts/menus/picks-field.tsx";
 
 type ConversationSettingsProps = { readonly threadId: string; readonly agent: string };
 
 /** How this conversation is answered from now on: a model, instructions, fewer tools. */
 export function ConversationSettings({ threadId, agent }: ConversationSettingsProps) {
-  const { data } = useQuery({
-    queryKey: ["thread", threadId],
-    queryFn: ({ signal }) => client.thread(threadId, signal),
-  });
-  if (data === undefined || !("settings" in data)) return <p className="text-muted">{t`Loading…`}</p>;
-  return <SettingsForm threadId={threadId} agent={agent} settings={data.settings} />;
+  const settings = useThread(threadId)?.settings;
+  if (!settings) return <p className="text-muted">{t`Loading…`}</p>;
+  return <SettingsForm threadId={threadId} agent={agent} settings={settings} />;
 }
 
 type SettingsFormProps = ConversationSettingsProps & { readonly settings: ThreadSettings };
@@ -39,7 +38,7 @@ function SettingsForm({ threadId, agent, settings }: SettingsFormProps) {
     value: written[name],
     onChange: (value: string) => setWritten({ ...written, [name]: value }),
   });
-  const patterns = agents.find(({ id }) => id === agent)?.tools ?? [];
+  const isOffered = selectsByGlobs(agents.find(({ id }) => id === agent)?.tools ?? []);
   const tools = useQuery({ queryKey: ["tools"], queryFn: ({ signal }) => runsInside.tools(signal) }).data ?? [];
   async function save(): Promise<void> {
     const { model, temperature, maxTokens, reasoningEffort, instructions } = written;
@@ -102,7 +101,7 @@ function SettingsForm({ threadId, agent, settings }: SettingsFormProps) {
           label={t`Tools that are off`}
           help={t`The agent can't use these in this conversation.`}
           picked={toolsOff}
-          picks={tools.filter(({ name }) => fitsOne(name, patterns)).map(({ name }) => ({ value: name }))}
+          picks={tools.filter(({ name }) => isOffered(name)).map(({ name }) => ({ value: name }))}
           onChange={setToolsOff}
           texts={{
             takeOut: (text) => t`Remove ${text}`,
@@ -113,14 +112,4 @@ function SettingsForm({ threadId, agent, settings }: SettingsFormProps) {
       </div>
     </Form>
   );
-}
-
-/** Whether an agent may use a tool of this name, as names or globs (`task_*`) say. */
-function fitsOne(name: string, patterns: readonly string[]): boolean {
-  return patterns.some((pattern) => {
-    const [begin = "", ...rest] = pattern.split("*");
-    if (rest.length === 0) return name === pattern;
-    const end = rest.at(-1) ?? "";
-    return name.startsWith(begin) && name.endsWith(end) && rest.slice(0, -1).every((part) => name.includes(part));
-  });
 }

@@ -1,13 +1,16 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { AtSign, MessageSquare, Users } from "lucide-react";
-import { type ComponentType, useEffect, useState } from "react";
+import { type ComponentType, useState } from "react";
 import { t } from "@lingui/core/macro";
 import { builtInText } from "../parts/built-in-text.ts";
 import type { ListedThread } from "../../src/protocol/threads/threads.ts";
 import { useAnswerers } from "../conversation/models-store.ts";
 import { goTo } from "../page/path.ts";
+import { reasonOf } from "../page/server.ts";
+import { Problem } from "../parts/problem.tsx";
 import { Sheet } from "../parts/sheet.tsx";
-import { lists } from "../threads/list-client.ts";
+import { useThreads } from "../threads/thread-queries.ts";
+import { useSettled } from "../threads/use-settled.ts";
 import { pathOfThread } from "../threads/thread-entry.tsx";
 import { useCommands } from "./commands.ts";
 import "../parts/dialog.css";
@@ -27,7 +30,8 @@ type PaletteProps = { readonly onClose: () => void; readonly onHelp: () => void 
 /** Goes anywhere and does anything by a few letters: conversations by their text too, views, agents, commands, settings. */
 export function Palette({ onClose, onHelp }: PaletteProps) {
   const [sought, setSought] = useState("");
-  const found = useFoundConversations(sought);
+  const settled = useSettled(sought.trim(), typingMs);
+  const { threads, error } = useThreads(settled === "" ? { of: "recent" } : { of: "search", search: settled });
   const { agents } = useAnswerers();
   const commands = useCommands(onHelp);
   const isEmpty = sought.trim() === "";
@@ -51,7 +55,8 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
   ];
   const conversations = {
     name: t`Conversations`,
-    items: found.map((thread) => itemOf(thread)),
+    // Those used last say nothing of what is being typed.
+    items: settled === "" && !isEmpty ? [] : threads.slice(0, most).map(itemOf),
   };
   // What is typed is mostly a command or a place; without words, the conversations used last are nearest.
   const shown = (isEmpty ? [conversations, ...groups] : [...groups, conversations]).filter(
@@ -79,6 +84,7 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
           placeholder={t`Search conversations, or type a command`}
         />
         <Autocomplete.Empty className="p-4 text-sm text-muted empty:hidden">{t`Nothing found.`}</Autocomplete.Empty>
+        <Problem text={error ? reasonOf(error) : undefined} />
         <Autocomplete.List className="palette-list">
           {(group: PaletteGroup) => (
             <Autocomplete.Group key={group.name} items={group.items}>
@@ -117,31 +123,6 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
 const most = 8;
 /** Pause after typing before the server is asked. */
 const typingMs = 150;
-
-/** Those used last, or those in whose title or text something stands. */
-function useFoundConversations(sought: string): readonly ListedThread[] {
-  const [found, setFound] = useState<readonly ListedThread[]>([]);
-  useEffect(() => {
-    let isLate = false;
-    const search = sought.trim();
-    const timer = setTimeout(
-      async () => {
-        const asked = { kind: "all", limit: most } as const;
-        const page = await lists
-          .page(search === "" ? { ...asked, sort: "used" } : { ...asked, search })
-          .catch(() => undefined);
-        const threads = page?.data ?? [];
-        if (!isLate) setFound(threads);
-      },
-      search === "" ? 0 : typingMs,
-    );
-    return () => {
-      isLate = true;
-      clearTimeout(timer);
-    };
-  }, [sought]);
-  return found;
-}
 
 function itemOf(thread: ListedThread): PaletteItem {
   const { id, title, found, kind } = thread;

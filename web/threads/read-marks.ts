@@ -1,4 +1,5 @@
 import type { ListedThread } from "../../src/protocol/threads/threads.ts";
+import { ask } from "../../src/client/request.ts";
 import { client, server } from "../page/server.ts";
 
 /** How far one has read is told to the server a moment later, once for what comes together. */
@@ -34,19 +35,9 @@ function tell(): void {
   seen.clear();
 }
 
-// Whoever leaves the page at once has read it all the same: such a request outlives the page.
+// Whoever leaves the page at once has read it all the same.
 addEventListener("pagehide", () => {
-  const { url, headers, token } = server;
-  for (const [thread, seq] of seen)
-    void fetch(`${url}api/threads/${thread}`, {
-      method: "PATCH",
-      keepalive: true,
-      headers: {
-        ...headers,
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        "content-type": "application/json",
-      },
-      body: JSON.stringify({ read: seq }),
-    }).catch(() => undefined);
+  for (const [thread, read] of seen)
+    ask(server, `/api/threads/${thread}`, { method: "PATCH", body: { read }, keepalive: true }).catch(() => undefined);
   seen.clear();
 });

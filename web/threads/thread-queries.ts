@@ -1,6 +1,11 @@
 import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import type { ListedThread, PlacedThreadView, ThreadListPage } from "../../src/protocol/threads/threads.ts";
+import type {
+  DetailedThread,
+  ListedThread,
+  PlacedThreadView,
+  ThreadListPage,
+} from "../../src/protocol/threads/threads.ts";
 import type { PlaceInput } from "../../src/client/lists.ts";
 import type { ThreadPage } from "../../src/client/threads.ts";
 import { queries } from "../page/queries.ts";
@@ -70,14 +75,16 @@ export function useFolders() {
   return useQuery({ queryKey: ["folders"], queryFn: ({ signal }) => lists.folders(signal) }).data ?? [];
 }
 
+/** What a list tells of a conversation, and what only it itself does, once that is there. */
+export type KnownThread = PlacedThreadView & Partial<DetailedThread>;
+
 /** One conversation, whether it is in a list or not; undefined as long as it is not known. */
-export function useThread(id: string | undefined): PlacedThreadView | undefined {
-  const { data } = useQuery({
+export function useThread(id: string | undefined): KnownThread | undefined {
+  const { data } = useQuery<KnownThread>({
     queryKey: ["thread", id],
     queryFn: ({ signal }) => client.thread(id ?? "", signal),
     enabled: id !== undefined && !removed.has(id),
-    placeholderData: () =>
-      listedThreads().find((each) => each.id === id) as Awaited<ReturnType<typeof client.thread>> | undefined,
+    placeholderData: () => listedThreads().find((each) => each.id === id),
   });
   return data;
 }
