@@ -40,7 +40,7 @@ export function AccountMenu({ isFolded, onChoose, onHelp }: AccountMenuProps) {
   const me = useMe();
   const mayNotify = useNotifications();
   const chosen = theme.use();
-  const name = me === undefined ? "…" : me.via === "session" ? me.username : t`Local owner`;
+  const name = me === undefined ? "…" : me.via === "session" || me.asksOnly ? me.username : t`Local owner`;
   const open = (path: string) => () => {
     onChoose();
     goTo(path);
