@@ -13,6 +13,7 @@ import { renderWhenReleased } from "../parts/render-when-released.ts";
 import { followInTab } from "../parts/tab-stream.ts";
 import { markSeen } from "../threads/read-marks.ts";
 import { threadClient } from "../threads/thread-client.ts";
+import { resumeChanges } from "../stream/changes.ts";
 import { noteConnection, resetConnection } from "./connection-store.ts";
 import { prepareMarkdown } from "../markdown/load-markdown.ts";
 import { createLog, type ThreadLog } from "./thread-log.ts";
@@ -181,6 +182,7 @@ export async function reopenConversation(): Promise<void> {
   if (threadId === undefined) return;
   const signal = begin(threadId);
   set({ isLoading: true });
+  resumeChanges();
   await read(threadId, signal);
 }
 

@@ -9,6 +9,7 @@ import {
 import type { RoomEvent } from "../../src/client/rooms.ts";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import type { RunEvent } from "../../src/protocol/threads/events.ts";
+import { resumeChanges } from "../stream/changes.ts";
 import { noteConnection, resetConnection } from "../conversation/connection-store.ts";
 import { renderWhenReleased } from "../parts/render-when-released.ts";
 import { markSeen } from "../threads/read-marks.ts";
@@ -177,7 +178,10 @@ export function useRoom(id: string): RoomState & {
     ...state,
     older: (before) => older.current(before),
     learn: () => setAsked((before) => before + 1),
-    openAgain: () => setRound((before) => before + 1),
+    openAgain() {
+      resumeChanges();
+      setRound((before) => before + 1);
+    },
     fail: (error) =>
       setState((before) => {
         // Why it is broken stands there until it is opened again.

@@ -10,6 +10,7 @@ import { Sheet } from "../parts/sheet.tsx";
 import { ShortcutHelp } from "../parts/shortcut-help.tsx";
 import { NotFoundPage } from "../parts/not-found.tsx";
 import { OwnerRequired } from "./owner-required.tsx";
+import { PausedUpdates } from "./paused-updates.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { Tips } from "../parts/menus/tips.tsx";
 import { listChoice, useIsWide } from "../browser/screen-width.ts";
@@ -115,6 +116,8 @@ export function App() {
             <HeadPlace />
           </header>
           <OwnerRequired />
+          {/* What is said between people follows on its own, and says itself when it can't. */}
+          {!(rest !== undefined && ["chat", "rooms"].includes(view.path)) && <PausedUpdates />}
           <ErrorBoundary key={view.path} instead={<Fallen />}>
             <Suspense fallback={<p className="p-4 text-muted">{t`Loading…`}</p>}>
               {isNowhere ? <NotFoundPage /> : <Shown key={view.path} rest={rest} />}

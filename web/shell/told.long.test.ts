@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import {
@@ -12,8 +13,10 @@ import {
 } from "../../test/browser.ts";
 import { buildPage } from "../../test/build-page.ts";
 import { pictureOf } from "../../test/page-pictures.ts";
+import { until } from "../../test/run-suite.ts";
 import { serve } from "../../test/serve.ts";
 import { createClient } from "../../src/client/client.ts";
+import { createTaskClient } from "../../src/client/tasks.ts";
 import { loadPage } from "../../src/http/files/page-files.ts";
 
 describe("what people are told where something leads nowhere", { skip: skipBrowser }, () => {
@@ -110,26 +113,43 @@ describe("what people are told where something leads nowhere", { skip: skipBrows
     try {
       const client = createClient({ url: narrow.url });
       const thread = await client.createThread({ title: "Much is open" });
-      const follows = /\/events$/;
-      const tasks = await browser.open(`${narrow.url}/tasks`);
+      const asked: { readonly request: IncomingMessage; readonly response: ServerResponse }[] = [];
+      narrow.app.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+        if (request.url === "/api/events") asked.push({ request, response });
+      });
+      const elsewhere = new AbortController();
+      const { signal } = elsewhere;
+      assert.ok((await fetch(`${narrow.url}/api/threads/${thread.id}/events`, { signal })).ok);
       const conversation = await browser.open(`${narrow.url}/chat/${thread.id}`);
-      const more = await browser.open(`${narrow.url}/tasks`);
-      for (const tab of [conversation, more]) await tab.getByRole("alert").getByText("Too many open tabs").waitFor();
-      const asked: string[] = [];
-      more.on("request", (request) => follows.test(request.url()) && asked.push(request.url()));
-      await pictureOf(conversation, "too many streams");
-      assert.deepEqual(await violationsOf(conversation), []);
-      await tasks.context().close();
-      for (;;) {
-        const heard = conversation.waitForResponse(follows);
-        await conversation.getByRole("button", { name: "Try again" }).click();
-        if ((await heard).ok()) break;
-        await conversation.getByRole("alert").getByText("Too many open tabs").waitFor();
+      const otherHost = new URL("/tasks", narrow.url.replace("127.0.0.1", "localhost"));
+      const tasks = await browser.open(otherHost.href);
+      const told = (tab: Page) => tab.getByRole("alert").filter({ hasText: "Too many open tabs" });
+      for (const tab of [conversation, tasks]) {
+        await told(tab).waitFor();
+        await pictureOf(tab, `too many streams, ${tab === tasks ? "tasks" : "conversation"}`);
+        assert.deepEqual(await violationsOf(tab), []);
       }
+      const ofTasks = () => asked.filter(({ request }) => request.headers.host === otherHost.host);
+      const before = ofTasks().length;
+      elsewhere.abort();
+      /** Until the server has noticed that there is room. */
+      const tryAgain = async (tab: Page) => {
+        do {
+          const count = asked.length;
+          await tab.getByRole("button", { name: "Try again" }).click();
+          await until(() => asked.length > count && asked.every(({ response }) => response.headersSent));
+        } while (asked.at(-1)!.response.statusCode === 429);
+        await told(tab).waitFor({ state: "detached" });
+      };
+      await tryAgain(conversation);
       await client.startRun(thread.id, { agent: "assistant", content: "is there news?" });
       await conversation.getByRole("log").getByText("Hello.").waitFor();
-      assert.deepEqual(asked, []);
-      for (const tab of [conversation, more]) await tab.context().close();
+      assert.equal(ofTasks().length, before);
+      await conversation.context().close();
+      await createTaskClient({ url: narrow.url }).add({ title: "From elsewhere" }, crypto.randomUUID());
+      await tryAgain(tasks);
+      await tasks.getByText("From elsewhere").waitFor();
+      await tasks.context().close();
     } finally {
       await narrow.close();
     }

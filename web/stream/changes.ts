@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 import { createListeners, type Listeners } from "../browser/listeners.ts";
 import { reasonOf } from "../page/server.ts";
 import { follow } from "./follow.ts";
@@ -8,8 +8,12 @@ type ChangedThing = "lists" | "runs" | "tasks" | "all-runs";
 /** What is told again and again is told so often at most. */
 const leastMs = 1000;
 
-type ThingHeard = Listeners & { count: number; readonly stop: AbortController };
+type ThingHeard = Listeners & { count: number; readonly stop: AbortController; readonly hear: () => void };
 const heard = new Map<ChangedThing, ThingHeard>();
+
+/** Why the server tells of no changes, and what it was not asked for since. */
+let pause: { readonly reason: string; readonly things: ReadonlySet<ThingHeard> } | undefined;
+const pauseListeners = createListeners();
 
 /** Calls whenever it may have changed, also after a lost connection. Each thing is followed once, whoever listens in this tab. */
 export function onChange(of: ChangedThing, changed: () => void): () => void {
@@ -25,7 +29,14 @@ export function onChange(of: ChangedThing, changed: () => void): () => void {
 }
 
 function listenTo(of: ChangedThing): ThingHeard {
-  const thing = { ...createListeners(), count: 0, stop: new AbortController() };
+  const hear = () => {
+    listen().catch((error: unknown) => {
+      if (thing.stop.signal.aborted) return;
+      pause = { reason: reasonOf(error), things: new Set([...(pause?.things ?? []), thing]) };
+      pauseListeners.tell();
+    });
+  };
+  const thing: ThingHeard = { ...createListeners(), count: 0, stop: new AbortController(), hear };
   heard.set(of, thing);
   let isTold = false;
   const tellOnce = () => {
@@ -42,8 +53,25 @@ function listenTo(of: ChangedThing): ThingHeard {
       setTimeout(tellOnce, waitMs);
     }
   };
-  listen().catch(reasonOf);
+  hear();
   return thing;
+}
+
+/** Why what is shown does not change by itself: a server that has refused is not asked again before somebody wants it. */
+export function usePausedReason(): string | undefined {
+  return useSyncExternalStore(pauseListeners.listen, () => pause?.reason);
+}
+
+/** Follows again what was refused, and tells that all of it may have changed. */
+export function resumeChanges(): void {
+  const things = pause?.things ?? [];
+  pause = undefined;
+  pauseListeners.tell();
+  for (const thing of things) {
+    if (thing.stop.signal.aborted) continue;
+    thing.hear();
+    thing.tell();
+  }
 }
 
 export function useChanges(of: ChangedThing, changed: () => void): void {

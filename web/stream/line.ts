@@ -96,6 +96,9 @@ export function createLine(server: ServerAccess, { onConnection, onUser }: LineL
     } catch (error) {
       before?.abort();
       if (current !== mine || mine.signal.aborted) return;
+      current = undefined;
+      // The one before was the last that there was room for.
+      if (before && error instanceof ColloquyError && error.code === "too_many_streams") return connectIn(firstPauseMs);
       if (error instanceof ColloquyError && isFinal(error)) refuseAll(error, error.status);
       else await lost();
     }

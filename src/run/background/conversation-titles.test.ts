@@ -130,13 +130,14 @@ eachRunDatabase((suite) => {
   });
 
   test("while somebody is answered in the conversation, nobody is asked for its title", async () => {
-    const gate = Promise.withResolvers<void>();
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let asked = 0;
     const service = await suite.start({
       script: (request) => {
         if (isTitle(request))
           return JSON.stringify(request.messages).includes("elsewhere") ? "Other" : `After ${asked}`;
-        return ++asked === 2 ? [{ gate: () => gate.promise }, { text: "Yes." }] : "Take the form.";
+        const gate = gates[asked++];
+        return gate ? [{ gate: () => gate.promise }, { text: "Take the form." }] : "Yes.";
       },
       titles: { by: "model" },
     });
@@ -145,6 +146,7 @@ eachRunDatabase((suite) => {
       service.runs.start(service.caller, { agent: "assistant", threadId: id, message: { content } });
     const first = await say(words);
     const second = await say("And by post?");
+    gates[0]!.resolve();
     await service.events(first);
     await until(() => asked === 2);
     // Titles are made one after the other: this one's turn has passed when the other is made.
@@ -152,7 +154,7 @@ eachRunDatabase((suite) => {
     await service.ask("elsewhere", { threadId: other });
     await settled(other);
     assert.equal(await titleOf(service, id), words);
-    gate.resolve();
+    gates[1]!.resolve();
     await service.events(second);
     await settled(id);
     assert.equal(await titleOf(service, id), "After 3");
