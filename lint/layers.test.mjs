@@ -27,7 +27,7 @@ writeFileSync(
 
 const found = lint();
 
-for (const file of globSync("{src,web}/**/*.ts", { cwd: house }).sort()) {
+for (const file of globSync("{src,web}/**/*.{ts,tsx}", { cwd: house }).sort()) {
   const [firstLine] = readFileSync(join(house, file), "utf8").split("\n", 1);
   const expected = /^\/\/ must (?:pass|fail: (.+))$/.exec(firstLine);
   test(`${file} ${firstLine.slice(3, 12)}`, () => {

@@ -3,6 +3,7 @@ import { messageOf } from "../protocol/base/errors.ts";
 import type { Embedder } from "../protocol/knowledge/chunks.ts";
 import { documentsWithUnsearchableChunks, removeUnsearchableChunks } from "../store/knowledge/chunks.ts";
 import { existingCollections } from "../store/knowledge/collections.ts";
+import { createChangeFeed } from "../store/driver/change-feed.ts";
 import { filesOfDocuments, getDocument } from "../store/knowledge/documents.ts";
 import { type Collections, type CollectionsOptions, createCollections } from "./documents/collections.ts";
 import { createDocumentFiles } from "./documents/document-files.ts";
@@ -43,6 +44,8 @@ export type Knowledge = {
   embedder(model: string, signal: AbortSignal): Promise<Embedder | undefined>;
   /** The text that a document's chunks are slices of, whoever asks. Throws NotFound. */
   readDocumentText(id: string): Promise<string>;
+  /** Tells at the beginning, and whenever a collection or a document has changed, whoever may read it; sometimes once too often. */
+  followChanges(tell: () => void): () => void;
   /** Removes what processes left that died. */
   sweep(): Promise<void>;
   close(): Promise<void>;
@@ -61,6 +64,7 @@ export async function createKnowledge(options: KnowledgeOptions): Promise<Knowle
     folder: embedding.local.models,
   });
   const reader = createDocumentReader();
+  const changes = createChangeFeed(database, "colloquy_knowledge");
   let queue: IngestQueue | undefined;
   const onQueued = () => queue?.wake();
   const collections = createCollections({
@@ -88,6 +92,7 @@ export async function createKnowledge(options: KnowledgeOptions): Promise<Knowle
     documentBytes,
     embedder: async (model, signal) => (model === "none" ? undefined : embedders.get(model, signal)),
     readDocumentText: async (id) => readDocumentText(files, await getDocument(database.query, id)),
+    followChanges: (tell) => changes.follow("all", () => tell()),
     async sweep() {
       try {
         await collections.finishRemovals();

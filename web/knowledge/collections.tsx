@@ -13,10 +13,8 @@ import { changeQuery, navigateUnlessLeft, useQuery } from "../page/path.ts";
 import { client } from "../page/server.ts";
 import { AboutFields, changedSettings, CuttingFields, SearchingFields, collectionForm } from "./collection-fields.tsx";
 
-/** Looking counts all chunks while some are not indexed. */
-/** How often documents are looked at that are read or indexed now; false: none is. */
+/** How often it is looked how far an index is, of which no events tell: all chunks are counted for it. False: none is being made. */
 export function lookMs(collections: readonly CollectionView[]): number | false {
-  if (collections.some(({ counts }) => counts.queued + counts.working > 0)) return 1000;
   return collections.some(({ indexing }) => indexing !== undefined) && 3000;
 }
 

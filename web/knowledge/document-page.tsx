@@ -24,9 +24,7 @@ type PageProps = {
 /** One document: its text, at a passage if the address names one, or its chunks. */
 export function DocumentPage({ id, collection, isPlaceKnown }: PageProps) {
   const query = useQuery();
-  const loaded = useAnswer(["document", id], (signal) => client.knowledge.document(id, signal), {
-    everyMs: (shown) => (shown?.status === "queued" || shown?.status === "working") && 1000,
-  });
+  const loaded = useAnswer(["documents", "one", id], (signal) => client.knowledge.document(id, signal));
   const document = loaded.data;
   if (!document) return <Waiting of={loaded} />;
   if (!isPlaceKnown) return null;

@@ -1,4 +1,3 @@
-import { useEffect } from "react";
 import { t } from "@lingui/core/macro";
 import type { DocumentView } from "../../src/protocol/knowledge/documents.ts";
 import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
@@ -30,12 +29,7 @@ export function DocumentTable({ collection: { id, isOwn, counts }, onChange }: D
   const status = statuses.find((each) => each === query.get("state"));
   const after = query.get("after") ?? undefined;
   const page = { limit: pageSize + 1, search: search || undefined, status, after };
-  const loaded = useAnswer(["documents", id, page], (signal) => client.knowledge.documents(id, page, signal), {
-    everyMs: (all) => all?.some((each) => each.status === "queued" || each.status === "working") === true && 1000,
-  });
-  // What comes or goes elsewhere changes the counts.
-  const { queued, working, ready, failed } = counts;
-  useEffect(loaded.reload, [queued, working, ready, failed]);
+  const loaded = useAnswer(["documents", id, page], (signal) => client.knowledge.documents(id, page, signal));
   const isFiltered = search !== "" || status !== undefined;
   const changed = () => {
     loaded.reload();

@@ -1,8 +1,9 @@
 import { t } from "@lingui/core/macro";
-import { useAnswer } from "../parts/answers.ts";
+import { refreshAfter, useAnswer } from "../parts/answers.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import type { ViewProps } from "../page/view-list.tsx";
 import { useQuery } from "../page/path.ts";
+import { useChanges } from "../stream/changes.ts";
 import { Ask } from "./ask.tsx";
 import { CollectionPage } from "./collection-page.tsx";
 import { Collections, lookMs } from "./collections.tsx";
@@ -11,6 +12,9 @@ import { client } from "../page/server.ts";
 
 /** All collections, or one. */
 export function KnowledgeView({ rest }: ViewProps) {
+  useChanges("knowledge", () => {
+    for (const key of [["collections"], ["documents"]]) void refreshAfter(key);
+  });
   return rest === undefined ? <Shelf /> : <CollectionPage key={rest} id={rest} />;
 }
 

@@ -3,7 +3,7 @@ import { createListeners, type Listeners } from "../browser/listeners.ts";
 import { reasonOf } from "../page/server.ts";
 import { follow } from "./follow.ts";
 
-type ChangedThing = "lists" | "runs" | "tasks" | "all-runs";
+type ChangedThing = "lists" | "runs" | "tasks" | "all-runs" | "knowledge";
 
 /** What is told again and again is told so often at most. */
 const leastMs = 1000;

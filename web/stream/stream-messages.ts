@@ -1,7 +1,7 @@
 /** What can be followed, as `POST /api/events` names it. */
 export type Subject =
   | { readonly of: "thread" | "run" | "room"; readonly id: string }
-  | { readonly of: "tasks" | "lists" | "runs" | "all-runs" };
+  | { readonly of: "tasks" | "lists" | "runs" | "all-runs" | "knowledge" };
 
 /** A subject, from where one stands. */
 export type SubjectPlace = { readonly subject: Subject; readonly cursor: string | undefined };

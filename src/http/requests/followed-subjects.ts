@@ -50,6 +50,11 @@ export function openTasks({ caller, services }: EndpointCall): OpenedSubject {
   return (stream) => ({ close: services.taskList.follow(caller.userId, changeTeller(stream)) });
 }
 
+/** Which collections those are that have changed nobody is told: whoever looks at them asks again. */
+export function openKnowledge({ services }: EndpointCall): OpenedSubject {
+  return (stream) => ({ close: services.knowledge.followChanges(changeTeller(stream)) });
+}
+
 /** The caller's runs, or everybody's. */
 export function openRuns({ caller, services }: EndpointCall, { ofAll }: { readonly ofAll: boolean }): OpenedSubject {
   return (stream) => services.runs.followChanges(ofAll ? undefined : caller.userId, changeTeller(stream));

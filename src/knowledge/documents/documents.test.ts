@@ -6,6 +6,8 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { anyDatabase } from "../../../test/databases.ts";
 import { megabyte, testKnowledge } from "../../../test/knowledge.ts";
+import { until } from "../../../test/run-suite.ts";
+import { createChangeFeed } from "../../store/driver/change-feed.ts";
 import { docxOf, pdfOf, pptxOf, zipOf } from "../../../test/office-files.ts";
 import { xlsxOf } from "../../../test/xlsx-file.ts";
 
@@ -51,6 +53,42 @@ anyDatabase((databases) => {
         ["a.ts", "export const heron = 1;\n", "const heron", {}],
         ["utf16.txt", Buffer.from("\ufeffEin Reiher: heron.", "utf16le"), "Ein Reiher: heron.", {}],
       ];
+
+    test("another node tells of all that happens to them, and of their collection", async () => {
+      const elsewhere = await on.open(0);
+      let count = 0;
+      const stop = elsewhere.followChanges(() => count++);
+      await until(() => count > 0);
+      let barriers = 0;
+      createChangeFeed(on.database, "colloquy_knowledge").follow("barrier", () => barriers++);
+      const told = async (act: () => Promise<unknown>) => {
+        // What was announced before this has been heard.
+        await until(() => barriers > 0);
+        const passed = barriers;
+        await on.database.query("select pg_notify('colloquy_knowledge', 'barrier')");
+        await until(() => barriers > passed);
+        const before = count;
+        await act();
+        await until(() => count > before);
+      };
+      const id = await collection();
+      await told(() => on.knowledge.collections.change(on.ada, id, { description: "Birds" }));
+      // What a first document makes beside it tells too.
+      await settled((await add(id, "first.txt", "A stork.")).document.id);
+      const { document } = await add(id, "told.txt", "A heron.");
+      let status = "";
+      const look = elsewhere.followChanges(
+        async () => ({ status } = await elsewhere.documents.get(on.ada, document.id)),
+      );
+      await until(() => status === "ready");
+      look();
+      await told(() => on.knowledge.documents.remove(on.ada, document.id));
+      stop();
+      const after = count;
+      await on.knowledge.collections.change(on.ada, id, { description: "Herons" });
+      assert.equal(count, after);
+      await elsewhere.close();
+    });
 
     test("of every format are read, and their chunks are slices of their text", async () => {
       const id = await collection();

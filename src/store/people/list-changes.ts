@@ -1,4 +1,5 @@
 import { type ListKind, listKinds } from "../../protocol/threads/folders.ts";
+import { createChangeFeed } from "../driver/change-feed.ts";
 import type { Database } from "../driver/database.ts";
 
 /** Tells people's pages that something of theirs has changed: triggers of the tables say so, whoever did it and on whichever node. */
@@ -25,38 +26,16 @@ export function createListChanges(database: Pick<Database, "listen" | "query">):
       [runs, channel],
     );
   }
-  const followers = new Map<string, Set<(kind: ListKind) => void>>();
-  let listening: Promise<unknown> | undefined;
-  const tellAll = (tell: (kind: ListKind) => void) => {
-    for (const kind of listKinds) tell(kind);
-  };
-  const listen = () => {
-    listening ??= database
-      .listen(channel, (text) => {
-        const [userId, kind] = text.split(" ") as [string, ListKind | undefined];
-        if (kind !== undefined) for (const tell of followers.get(userId) ?? []) tell(kind);
-        // Empty: what was told while the connection was lost nobody knows.
-        else if (text === "") for (const each of followers.values()) each.forEach(tellAll);
-      })
-      .catch(() => {
-        listening = undefined;
-      });
-    return listening;
-  };
+  const feed = createChangeFeed(database, channel);
   return {
     runEnded(runId) {
       // What could not be told is seen when the list is looked at the next time.
       if (ended.size === 0) setTimeout(() => void tellOfRuns().catch(() => {}), togetherMs).unref();
       ended.add(runId);
     },
-    follow(userId, tell) {
-      const others = followers.get(userId) ?? new Set();
-      followers.set(userId, others.add(tell));
-      void listen().then(() => others.has(tell) && tellAll(tell));
-      return () => {
-        others.delete(tell);
-        if (others.size === 0) followers.delete(userId);
-      };
-    },
+    follow: (userId, tell) =>
+      feed.follow(userId, (kind) => {
+        for (const each of listKinds) if (kind === undefined || kind === each) tell(each);
+      }),
   };
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Conflict, NotFound } from "../../protocol/base/errors.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
+import { createChangeFeed } from "../driver/change-feed.ts";
 import type { Database } from "../driver/database.ts";
 import { claimTaskCall, keepTaskCall } from "./task-calls.ts";
 import {
@@ -30,23 +31,9 @@ export type TaskList = {
   follow(userId: string, tell: () => void): () => void;
 };
 
-const channel = "colloquy_tasks";
-
 export function createTaskList(database: Pick<Database, "query" | "transaction" | "listen">): TaskList {
   const { query, transaction } = database;
-  const followers = new Map<string, Set<() => void>>();
-  let listening: Promise<unknown> | undefined;
-  const listen = () => {
-    listening ??= database
-      .listen(channel, (userId) => {
-        // Empty: what was told while the connection was lost nobody knows.
-        for (const [id, each] of followers) if (userId === "" || userId === id) for (const tell of each) tell();
-      })
-      .catch(() => {
-        listening = undefined;
-      });
-    return listening;
-  };
+  const { follow } = createChangeFeed(database, "colloquy_tasks");
 
   return {
     page: (userId, page) => pageOfTasks(query, { userId, ...page }),
@@ -74,15 +61,7 @@ export function createTaskList(database: Pick<Database, "query" | "transaction" 
         return found(await setTaskStatus(within, { userId, taskId, status }));
       }),
     remove: async (userId, taskId) => found(await deleteTask(query, { userId, taskId })),
-    follow(userId, tell) {
-      const others = followers.get(userId) ?? new Set();
-      followers.set(userId, others.add(tell));
-      void listen().then(() => others.has(tell) && tell());
-      return () => {
-        others.delete(tell);
-        if (others.size === 0) followers.delete(userId);
-      };
-    },
+    follow: (userId, tell) => follow(userId, () => tell()),
   };
 }
 

@@ -6,6 +6,7 @@ import { idSchema } from "../../../protocol/base/shapes.ts";
 import { presenceSchema } from "../../../protocol/agents/rooms.ts";
 import {
   askedCursor,
+  openKnowledge,
   openLists,
   openRoom,
   openRun,
@@ -66,7 +67,7 @@ const subject = z.discriminatedUnion("of", [
   z.strictObject({ of: z.literal("thread"), ...place }),
   z.strictObject({ of: z.literal("run"), ...place }),
   z.strictObject({ of: z.literal("room"), ...place }),
-  z.strictObject({ of: z.enum(["tasks", "lists", "runs", "all-runs"]) }),
+  z.strictObject({ of: z.enum(["tasks", "lists", "runs", "all-runs", "knowledge"]) }),
 ]);
 type Subject = z.output<typeof subject>;
 
@@ -76,12 +77,12 @@ const nth = z
 const refusal = z.object({ error: z.object({ code: z.string(), message: z.string(), status: z.int() }) });
 
 export const followMany = endpoint({
-  needs: ["threads:read", "threads:list", "tasks:read", "own"],
+  needs: ["threads:read", "threads:list", "tasks:read", "knowledge:read", "own"],
   tag: "threads",
   summary: "Follow many threads, runs and rooms over one connection",
   description:
     "Server-sent events of each subject as its own stream has them, each with the subject's number before its `id`; the " +
-    "stream stays open. `tasks`, `lists` (as `/api/me/events`) and `runs` (for admins `all-runs`) tell only that something has changed. `over`: a subject has ended; `again`: ask again for it; `refused`: it can't be followed. To follow " +
+    "stream stays open. `tasks`, `lists` (as `/api/me/events`), `knowledge` and `runs` (for admins `all-runs`) tell only that something has changed. `over`: a subject has ended; `again`: ask again for it; `refused`: it can't be followed. To follow " +
     "others, ask anew with the cursors that you have.",
   body: z.strictObject({ subjects: z.array(subject).min(1).max(maxSubjects) }),
   answers: {
@@ -119,6 +120,8 @@ async function openSubject(call: EndpointCall, asked: Subject): Promise<OpenedSu
         return openTasks(as("tasks:read"));
       case "lists":
         return openLists(as("threads:list"));
+      case "knowledge":
+        return openKnowledge(as("knowledge:read"));
       case "runs":
         return openRuns(as("threads:list"), { ofAll: false });
       case "all-runs":

@@ -8,6 +8,7 @@ import { threadMetadata } from "./0035-thread-metadata.ts";
 import { personLists } from "./0036-person-lists.ts";
 import { threadSettings } from "./0037-thread-settings.ts";
 import { settingsTell } from "./0039-settings-tell.ts";
+import { knowledgeTells } from "./0040-knowledge-tells.ts";
 
 /** Every migration since the baseline, in order; the first is 0030. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   personLists,
   threadSettings,
   settingsTell,
+  knowledgeTells,
 ];
