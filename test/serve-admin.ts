@@ -28,7 +28,7 @@ export async function serveAdmin(): Promise<AdminServing> {
     join(cwd, "colloquy.yaml"),
     `models:\n  - { id: filed, provider: openai, baseUrl: "${served.url}/v1", model: served, apiKey: ${modelKey} }\n` +
       "mcpServers:\n  mcp_filesystem: { disabled: true }\n  mcp_trader: { disabled: true }\n" +
-      "retention: { auditDays: 400 }\n",
+      "retention: { auditDays: 400 }\ncurrency: EUR\n",
   );
   const env = {
     PATH: process.env["PATH"] ?? "",

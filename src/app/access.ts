@@ -132,7 +132,10 @@ async function localOwning(
 }
 
 /** What is configured of the server, as the routes want it. */
-export function serverSettingsOf({ server, auth, source }: Config, sharedCounts?: SharedCounts): ServerSettings {
+export function serverSettingsOf(
+  { server, auth, source, currency }: Config,
+  sharedCounts?: SharedCounts,
+): ServerSettings {
   const {
     bodyLimitBytes: bodyLimit,
     publicUrl,
@@ -146,6 +149,7 @@ export function serverSettingsOf({ server, auth, source }: Config, sharedCounts?
   const limits = auth.mode === "accounts" ? { requestsPerMinute: auth.requestsPerMinute, sharedCounts } : {};
   const corsPaths = source.get("server.corsOrigins") === "default" ? "asking" : "all";
   return {
+    currency,
     corsOrigins,
     hosts,
     bodyLimit,

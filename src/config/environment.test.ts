@@ -31,6 +31,7 @@ const environmentNames: [string, string, string, unknown][] = [
   ["COLLOQUY_SERVER__TRUST_PROXY", "loopback,10.0.0.0/8", "server.trustProxy", ["loopback", "10.0.0.0/8"]],
   ["CORS_ORIGINS", "http://c.example", "server.corsOrigins", ["http://c.example"]],
   ["COLLOQUY_WORKERS", "2", "workers", 2],
+  ["COLLOQUY_CURRENCY", "EUR", "currency", "EUR"],
   ["COLLOQUY_DATA", "/var/colloquy", "data", "/var/colloquy"],
   ["COLLOQUY_DATABASE", "postgres://localhost/one", "database.url", "***"],
   ["COLLOQUY_DATABASE__URL", "postgres://localhost/one", "database.url", "***"],

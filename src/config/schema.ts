@@ -126,7 +126,12 @@ export const configSchema = z.strictObject({
   strategies: strategySettingsSchema.prefault({}),
   /** What a person is asked before it is done. */
   approval: approvalPolicySchema.prefault({}),
-  /** Money for a million tokens, by a model's id or `<provider>/<name>`; the unit is yours. */
+  /** What `prices` are in, and every cost that is shown: a code of ISO 4217. */
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/, "must be a currency's code, like USD or EUR")
+    .default("USD"),
+  /** Money for a million tokens, by a model's id or `<provider>/<name>`. */
   prices: z
     .record(z.string(), z.strictObject({ input: z.number().nonnegative(), output: z.number().nonnegative() }))
     .default({}),

@@ -1,160 +1,105 @@
-import type { ReactNode } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { t } from "@lingui/core/macro";
 import { period } from "../parts/format.ts";
+import { Table } from "../parts/table.tsx";
+import { drawPlot, type Plot, type PlotContent, type PlotSeries } from "./plot.ts";
 
-export type ChartPoint = { readonly at: string; readonly value: number };
+type ChartProps = Omit<PlotContent, "showTime" | "isWhole"> & { readonly name: string; readonly isWhole?: boolean };
 
-/** One idea over time, as bars; the highest and the last have their number on them. */
-export function Bars({
-  name,
-  points,
-  show,
-  tone = "var(--accent)",
-}: {
-  readonly name: string;
-  readonly points: readonly ChartPoint[];
-  readonly show: (value: number) => string;
-  readonly tone?: string;
-}) {
-  const most = Math.max(0, ...points.map(({ value }) => value));
-  const peak = points.findIndex(({ value }) => value === most);
-  const width = 100 / Math.max(1, points.length);
-  return (
-    <Chart
-      name={name}
-      points={points}
-      summary={points.map(({ at, value }) => `${period(at)}: ${show(value)}`)}
-      label={most > 0 && <Label at={(peak + 0.5) * width}>{show(most)}</Label>}
-    >
-      {points.map(({ at, value }, index) => (
-        <rect
-          key={at}
-          x={index * width + width * 0.1}
-          y={most === 0 ? 100 : 100 - (value / most) * 100}
-          width={width * 0.8}
-          height={most === 0 ? 0 : (value / most) * 100}
-          fill={tone}
-          opacity={index === points.length - 1 ? 1 : 0.55}
-        >
-          <title>{`${period(at)}: ${show(value)}`}</title>
-        </rect>
-      ))}
-    </Chart>
-  );
-}
-
-export type ChartLine = { readonly name: string; readonly tone: string; readonly values: readonly (number | null)[] };
-
-/** Lines over the same times; each has its name and last number at its end. */
-export function Lines({
-  name,
-  times,
-  lines,
-  show,
-}: {
-  readonly name: string;
-  readonly times: readonly string[];
-  readonly lines: readonly ChartLine[];
-  readonly show: (value: number) => string;
-}) {
-  const most = Math.max(1, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)));
-  const step = 100 / Math.max(1, times.length);
-  const summary = times.flatMap((at, index) => {
-    const told = lines.flatMap(({ name: of, values }) => {
-      const value = values[index];
-      return value === null || value === undefined ? [] : [`${of} ${show(value)}`];
-    });
-    return told.length > 0 ? [`${period(at)}: ${told.join(", ")}`] : [];
-  });
-  return (
-    <Chart
-      name={name}
-      points={times.map((at) => ({ at }))}
-      summary={summary}
-      beside={lines.map(({ name: of, tone, values }) => {
-        const last = values.findLast((value) => value !== null);
-        return last === undefined || last === null ? null : (
-          <span key={of}>
-            <span aria-hidden className="chart-mark" style={{ color: tone }}>
-              ━
-            </span>{" "}
-            {of} {show(last)}
-          </span>
-        );
-      })}
-    >
-      {lines.map(({ name: of, tone, values }) => (
-        <g key={of} stroke={tone} fill={tone}>
-          {partsOf(values).map((part) => (
-            <polyline
-              key={part[0]!.index}
-              points={part.map(({ index, value }) => `${(index + 0.5) * step},${100 - (value / most) * 96}`).join(" ")}
-              fill="none"
-              strokeWidth={2}
-              strokeLinecap="round"
-              vectorEffect="non-scaling-stroke"
-            />
-          ))}
-        </g>
-      ))}
-    </Chart>
-  );
-}
-
-/** What is known without a break; one alone is drawn as a short stroke. */
-function partsOf(values: readonly (number | null)[]): readonly (readonly { index: number; value: number }[])[] {
-  const parts: { index: number; value: number }[][] = [];
-  let part: { index: number; value: number }[] = [];
-  values.forEach((value, index) => {
-    if (value === null) part = [];
-    else {
-      if (part.length === 0) parts.push(part);
-      part.push({ index, value });
-    }
-  });
-  return parts.map((each) => (each.length === 1 ? [each[0]!, { ...each[0]!, index: each[0]!.index + 0.3 }] : each));
-}
-
-type ChartProps = {
-  readonly name: string;
-  readonly points: readonly { readonly at: string }[];
-  /** The same in words, for who does not see it. */
-  readonly summary: readonly string[];
-  readonly beside?: ReactNode;
-  /** Stands on the drawing. */
-  readonly label?: ReactNode;
-  readonly children: ReactNode;
-};
-
-function Chart({ name, points, summary, beside, label, children }: ChartProps) {
+/**
+ * Something over time. The figures of the time that is pointed at, by mouse, finger or arrow keys, stand beside the name; else those
+ * of the last. A table has all of them.
+ */
+export function Chart({ name, kind, times, series, show, isWhole = false }: ChartProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const plot = useRef<Plot>(undefined);
+  const [pointed, setPointed] = useState<number>();
+  const [isTableOpen, setIsTableOpen] = useState(false);
+  useEffect(() => {
+    plot.current = drawPlot(holder.current!, { kind, times, series, show, isWhole, showTime: period }, setPointed);
+    return () => plot.current?.remove();
+  }, [kind, times, series, show, isWhole]);
+  const last = times.length - 1;
+  const at = Math.min(pointed ?? last, last);
+  const timeAt = (index: number) =>
+    index === last ? t`${{ time: period(times[index]!) }} so far` : period(times[index]!);
+  const valueAt = ({ values }: PlotSeries, index: number) => {
+    const value = values[index];
+    return value === null || value === undefined ? "–" : show(value);
+  };
+  const isEmpty = series.every(({ values }) => values.every((value) => !value));
+  const said = series.map((one) => [...(one.name === name ? [] : [one.name]), valueAt(one, at)].join(" "));
   return (
     <figure className="min-w-0">
-      <figcaption className="flex flex-wrap gap-x-3">
+      <figcaption className="flex flex-wrap justify-between">
         <span className="font-semibold">{name}</span>
-        {beside}
+        <span className="text-muted">{timeAt(at)}</span>
+        <span className="flex basis-full flex-wrap gap-x-3 tabular-nums">
+          {series.map((one, index) => (
+            <span key={one.name}>
+              {series.length > 1 && <span aria-hidden className="chart-mark" style={{ background: one.tone }} />}
+              {said[index]}
+            </span>
+          ))}
+        </span>
       </figcaption>
-      <div dir="ltr" className="chart-plot">
-        <svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label={`${name}. ${summary.join("; ")}`}>
-          {children}
-        </svg>
-        {label}
+      <div className="relative">
+        <div
+          ref={holder}
+          dir="ltr"
+          className="chart-plot"
+          role="slider"
+          tabIndex={0}
+          aria-label={name}
+          aria-valuemin={0}
+          aria-valuemax={last}
+          aria-valuenow={at}
+          aria-valuetext={`${timeAt(at)}: ${said.join(", ")}`}
+          onKeyDown={(event) => {
+            const to = targetOf(event, at, last);
+            if (to === undefined) return;
+            event.preventDefault();
+            plot.current?.pointAt(to);
+          }}
+          onBlur={() => plot.current?.pointAt(undefined)}
+        />
+        {isEmpty && <p className="chart-empty">{t`Nothing in this period`}</p>}
       </div>
-      <div dir="ltr" className="flex justify-between text-muted">
-        <span>{points[0] && period(points[0].at)}</span>
-        <span>{points.at(-1) && period(points.at(-1)!.at)}</span>
-      </div>
+      <details onToggle={({ currentTarget }) => setIsTableOpen(currentTarget.open)}>
+        <summary className="leading-6 text-muted">{t`Show as table`}</summary>
+        {isTableOpen && (
+          <Table name={name} head={[t`Time (UTC)`, ...series.map((one) => one.name)]} numbersFrom={1}>
+            {times.map((time, index) => (
+              <tr key={time}>
+                <th scope="row">{timeAt(index)}</th>
+                {series.map((one) => (
+                  <td key={one.name} className="number">
+                    {valueAt(one, index)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </Table>
+        )}
+      </details>
     </figure>
   );
 }
 
-/** `at`: percent from the left. */
-function Label({ at, children }: { readonly at: number; readonly children: ReactNode }) {
-  return (
-    <span
-      className="chart-label"
-      data-side={at < 15 ? "left" : at > 85 ? "right" : undefined}
-      style={{ left: `${at}%` }}
-    >
-      {children}
-    </span>
-  );
+/** Where a key leads to, in a drawing that runs from left to right in every language. */
+function targetOf({ key }: KeyboardEvent, at: number, last: number): number | undefined {
+  switch (key) {
+    case "ArrowLeft":
+    case "ArrowDown":
+      return Math.max(0, at - 1);
+    case "ArrowRight":
+    case "ArrowUp":
+      return Math.min(last, at + 1);
+    case "Home":
+      return 0;
+    case "End":
+      return last;
+    default:
+      return undefined;
+  }
 }

@@ -1,10 +1,10 @@
-import { useState } from "react";
+import { type ComponentProps, useMemo, useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { UsageView } from "../../src/protocol/people/overview.ts";
 import type { UsageQuery } from "../../src/client/overview.ts";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { definitions, overview, users } from "./admin-client.ts";
-import { Bars, Lines } from "./chart.tsx";
+import { Chart } from "./chart.tsx";
 import { compareToday, type DaySpan, spanOf, spans, timesOf, tokensOf } from "./days.ts";
 import { cost, duration, figure, period } from "../parts/format.ts";
 import { useAnswer } from "../parts/answers.ts";
@@ -105,9 +105,10 @@ function Tile({ name, value, beside }: { readonly name: string; readonly value: 
 
 function OverTime({ days, by, of }: { readonly days: DaySpan; readonly by: UsageGrouping; readonly of: UsageSubject }) {
   const [now] = useState(() => new Date());
-  const { from, by: step } = spanOf(days, now);
+  const { from, by: step } = useMemo(() => spanOf(days, now), [days, now]);
   const since = { from: from.toISOString(), ...of };
   const whose = `${days} ${of.model} ${of.user}`;
+  const times = useMemo(() => timesOf(from, now, step), [from, now, step]);
   const series = useAnswer(["admin", "usage", whose], (signal) => overview.usage({ by: step, ...since }, signal));
   const grouped = useAnswer(["admin", "usage", whose, by], async (signal) => ({
     by,
@@ -118,44 +119,56 @@ function OverTime({ days, by, of }: { readonly days: DaySpan; readonly by: Usage
   }));
   return (
     <>
-      {series.data ? <Charts rows={series.data} times={timesOf(from, now, step)} /> : <Waiting of={series} />}
+      {series.data ? <Charts rows={series.data} times={times} /> : <Waiting of={series} />}
       {grouped.data ? <Grouped {...grouped.data} /> : <Waiting of={grouped} />}
     </>
   );
 }
 
 function Charts({ rows, times }: { readonly rows: readonly UsageView[]; readonly times: readonly string[] }) {
-  const byTime = new Map(rows.map((row) => [row.key, row]));
-  const points = (of: (row: UsageView) => number) =>
-    times.map((at) => ({ at, value: byTime.has(at) ? of(byTime.get(at)!) : 0 }));
-  const values = (of: (row: UsageView) => number | null) =>
-    times.map((at) => (byTime.has(at) ? of(byTime.get(at)!) : null));
+  const charts = useMemo(() => chartsOf(rows, times), [rows, times]);
   return (
     <div className="grid gap-6 sm:grid-cols-2 xl:grid-cols-3">
-      <Bars name={t`Requests`} points={points(({ requests }) => requests)} show={figure} />
-      <Bars name={t`Tokens`} points={points(tokensOf)} show={figure} />
-      <Bars name={t`Cost`} points={points(({ cost: spent }) => spent)} show={cost} />
-      <Bars name={t`Errors`} points={points(({ errors }) => errors)} show={figure} tone="var(--bad)" />
-      <Lines
-        name={t`First token`}
-        times={times}
-        show={duration}
-        lines={[
-          { name: t`p50`, tone: "var(--accent)", values: values(({ firstPartP50 }) => firstPartP50) },
-          { name: t`p95`, tone: "var(--warn)", values: values(({ firstPartP95 }) => firstPartP95) },
-        ]}
-      />
-      <Lines
-        name={t`Full answer`}
-        times={times}
-        show={duration}
-        lines={[
-          { name: t`p50`, tone: "var(--accent)", values: values(({ totalP50 }) => totalP50) },
-          { name: t`p95`, tone: "var(--warn)", values: values(({ totalP95 }) => totalP95) },
-        ]}
-      />
+      {charts.map((chart) => (
+        <Chart key={chart.name} times={times} {...chart} />
+      ))}
     </div>
   );
+}
+
+function chartsOf(rows: readonly UsageView[], times: readonly string[]): Omit<ComponentProps<typeof Chart>, "times">[] {
+  const byTime = new Map(rows.map((row) => [row.key, row]));
+  const values = (of: (row: UsageView) => number | null, otherwise: number | null) =>
+    times.map((at) => (byTime.has(at) ? of(byTime.get(at)!) : otherwise));
+  const counted = (name: string, of: (row: UsageView) => number, tone = "var(--accent)") =>
+    ({ name, kind: "bars", show: figure, isWhole: true, series: [{ name, tone, values: values(of, 0) }] }) as const;
+  // Where nothing was asked nothing was waited for either.
+  const waited = (name: string, half: (row: UsageView) => number | null, most: (row: UsageView) => number | null) =>
+    ({
+      name,
+      kind: "lines",
+      show: duration,
+      series: [
+        { name: t`Median`, tone: "var(--accent)", values: values(half, null) },
+        { name: t`95th percentile`, tone: "var(--warn)", values: values(most, null) },
+      ],
+    }) as const;
+  return [
+    counted(t`Requests`, ({ requests }) => requests),
+    counted(t`Tokens`, tokensOf),
+    { ...counted(t`Cost`, ({ cost: spent }) => spent), show: cost, isWhole: false },
+    counted(t`Errors`, ({ errors }) => errors, "var(--bad)"),
+    waited(
+      t`First token`,
+      ({ firstPartP50 }) => firstPartP50,
+      ({ firstPartP95 }) => firstPartP95,
+    ),
+    waited(
+      t`Full answer`,
+      ({ totalP50 }) => totalP50,
+      ({ totalP95 }) => totalP95,
+    ),
+  ];
 }
 
 function Grouped({ rows, by }: { readonly rows: readonly UsageView[]; readonly by: UsageGrouping }) {

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { agree, type OpenBrowser, openBrowser, skipBrowser, untilTrue, violationsOf } from "../../test/browser.ts";
+import { until } from "../../test/run-suite.ts";
 import { type AdminServing, modelKey as key, serveAdmin } from "../../test/serve-admin.ts";
 
 const findsNothing = async (page: Page, state: string) => assert.deepEqual(await violationsOf(page), [], state);
@@ -37,11 +38,7 @@ describe("the administration", { skip: skipBrowser }, () => {
     await page.getByText("Requests today").waitFor();
     const today = page.locator("dl").first();
     await today.getByText("usually 10 per day").waitFor();
-    await page.getByRole("img", { name: /^Requests\. .*: 12/ }).waitFor();
-    await page.getByRole("img", { name: /^First token\. .*p50 200 ms/ }).waitFor();
-    await page.getByRole("img", { name: /^Full answer\. .*p50 900 ms/ }).waitFor();
-    await page.getByRole("img", { name: /^Cost\. .*: 0\.12/ }).waitFor();
-    await page.getByRole("img", { name: /^Errors\. .*: 12/ }).waitFor();
+    await today.getByText("usually €0.10 per day").waitFor();
     await row("filed").getByText("200 ms / 200 ms").waitFor();
     await page.getByRole("combobox", { name: "Group by" }).selectOption("Time (UTC)");
     await page.getByRole("combobox", { name: "Period" }).selectOption("7 days");
@@ -50,6 +47,68 @@ describe("the administration", { skip: skipBrowser }, () => {
     // Of today nothing is known yet; the table before stays until then.
     await untilTrue(page, `document.querySelectorAll("tbody th").length === 6`);
     await findsNothing(page, "use");
+  });
+
+  test("charts: each time by keyboard, by mouse and in a table, the last marked as not over", async () => {
+    const chart = (name: string) => page.getByRole("slider", { name, exact: true });
+    const said = (name: string) => chart(name).getAttribute("aria-valuetext");
+    await page.getByRole("combobox", { name: "Period" }).selectOption("30 days");
+    await page.waitForURL(/days=30/);
+    await untilTrue(page, `document.querySelector("[role=slider]")?.ariaValueMax === "29"`);
+    assert.match((await said("Requests"))!, / so far: 0$/);
+    await chart("Requests").focus();
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowLeft");
+    assert.equal(await chart("Requests").getAttribute("aria-valuenow"), "0");
+    await page.keyboard.press("End");
+    for (let day = 0; day < 5; day++) await page.keyboard.press("ArrowLeft");
+    assert.match((await said("Requests"))!, /^\d+ [A-Z][a-z]+: 12$/);
+    for (const [name, text] of [
+      ["Cost", / €0\.12$/],
+      ["Errors", / 12$/],
+      ["First token", / Median 200 ms, 95th percentile 200 ms$/],
+      ["Full answer", / Median 900 ms, 95th percentile 900 ms$/],
+    ] as const) {
+      await chart(name).focus();
+      for (let day = 0; day < 5; day++) await page.keyboard.press("ArrowLeft");
+      assert.match((await said(name))!, text);
+    }
+    const { x, y, width } = (await chart("Requests").boundingBox())!;
+    await page.mouse.move(x + width * 0.6, y + 60);
+    await untilTrue(page, `/: 10$/.test(document.querySelector("[role=slider]").ariaValueText)`);
+    await page.mouse.move(0, 0);
+    const figure = page.locator("figure").filter({ has: chart("First token") });
+    await figure.getByText("Show as table").click();
+    const rows = figure.getByRole("row");
+    await rows.first().waitFor();
+    assert.deepEqual(await rows.first().getByRole("columnheader").allTextContents(), [
+      "Time (UTC)",
+      "Median",
+      "95th percentile",
+    ]);
+    assert.match(await rows.last().innerText(), /so far\s+–\s+–$/);
+    assert.match(await rows.nth(-2).innerText(), /200 ms\s+200 ms$/);
+    await findsNothing(page, "charts");
+  });
+
+  test("charts: drawn anew in other colours, and as wide as there is room", async () => {
+    const drawn = () => page.evaluate<string>(`document.querySelector(".chart-plot canvas").toDataURL()`);
+    const isNew = (before: string) => until(async () => (await drawn()) !== before, "drawn anew");
+    const light = await drawn();
+    await page.emulateMedia({ colorScheme: "dark" });
+    await isNew(light);
+    const dark = await drawn();
+    await page.emulateMedia({ colorScheme: "light", forcedColors: "active" });
+    await isNew(dark);
+    assert.notEqual(await drawn(), light);
+    await page.emulateMedia({ forcedColors: "none" });
+    const usual = page.viewportSize()!;
+    await page.setViewportSize({ width: 320, height: 700 });
+    await untilTrue(page, `document.querySelector(".chart-plot canvas").clientWidth < 300`);
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 320);
+    await page.setViewportSize(usual);
+    await page.getByRole("combobox", { name: "Period" }).selectOption("24 hours");
+    await page.getByText("Nothing in this period").first().waitFor();
   });
 
   test("a model is connected: why none is found, which there are, tried, kept, meant by default", async () => {

@@ -105,7 +105,7 @@ describe("what an answer took, and being called when something waits", { skip: s
     await page.getByRole("textbox", { name: "Message" }).fill("what did it take?");
     await page.keyboard.press("Enter");
     await log().getByText("It took some.").waitFor();
-    const figures = log().getByText(/1,200 \+ 40 tokens · Cost 0\.0128 · Time to first token \d.* · Total \d/);
+    const figures = log().getByText(/1,200 \+ 40 tokens · Cost \$0\.0128 · Time to first token \d.* · Total \d/);
     await figures.waitFor();
     await pictureOf(page, "called figures");
     await log().getByRole("link", { name: "Run", exact: true }).click();

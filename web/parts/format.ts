@@ -2,25 +2,36 @@ import { locale } from "../browser/language.ts";
 
 const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
 const short = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
-const money = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
+const currency = document.documentElement.dataset["currency"] ?? "USD";
+const currencyStyle = { style: "currency", currency, currencyDisplay: "narrowSymbol" } as const;
+const money = new Intl.NumberFormat(locale, currencyStyle);
+const change = new Intl.NumberFormat(locale, { ...currencyStyle, minimumFractionDigits: 2, maximumFractionDigits: 4 });
+const littleMoney = new Intl.NumberFormat(locale, { ...currencyStyle, maximumSignificantDigits: 3 });
 
 export function figure(value: number): string {
   return (Math.abs(value) < 10_000 ? whole : short).format(value);
 }
 
-/** In the unit of `prices`, which the server does not name. */
+/** In the currency of the server's prices, which the document names; a part of a cent too. */
 export function cost(value: number): string {
-  return money.format(value);
+  const amount = Math.abs(value);
+  return (amount >= 1 || amount === 0 ? money : amount < 0.01 ? littleMoney : change).format(value);
 }
 
 export function duration(milliseconds: number | null): string {
   if (milliseconds === null) return "–";
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 120_000) return `${whole.format(milliseconds / 1000)} s`;
+  if (milliseconds < 1000) return withUnit(Math.round(milliseconds), "ms");
+  if (milliseconds < 120_000) return withUnit(milliseconds / 1000, "s");
   const minutes = Math.round(milliseconds / 60_000);
-  if (minutes < 120) return `${minutes} min`;
+  if (minutes < 120) return withUnit(minutes, "min");
   const hours = Math.round(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
+  return hours < 48 ? withUnit(hours, "h") : withUnit(Math.round(hours / 24), "d");
+}
+
+/** Number and unit stay in this order, also among words that are read from right to left. */
+function withUnit(value: number, unit: string): string {
+  const text = `${whole.format(value)} ${unit}`;
+  return document.documentElement.dir === "rtl" ? `\u2066${text}\u2069` : text;
 }
 
 /** Whether a time has come. */

@@ -81,6 +81,8 @@ export type SignedInAccount = Rights & { readonly id: string; readonly name: str
 export type ServerSettings = {
   /** Where browsers reach this server: an origin; absent: what each request says. */
   readonly publicUrl?: string | undefined;
+  /** Of the costs that the page shows; USD when absent. */
+  readonly currency?: string;
   /** One more port that is listened on, for clients of Ollama. */
   readonly ollamaPort?: number | undefined;
   /** Prefix of all paths there, such as `/colloquy`. */

@@ -5,7 +5,7 @@ import { NotFound } from "../../../protocol/base/errors.ts";
 import { type Endpoint, type EndpointCall, endpoint } from "../../server/endpoint.ts";
 import { publicAddressOf } from "../../server/origins.ts";
 import type { PageFile } from "../../files/page-files.ts";
-import type { Services } from "../../server/services.ts";
+import type { ServerSettings, Services } from "../../server/services.ts";
 
 /** Nothing from elsewhere, and no styles but those of files and of the elements that the document itself has. */
 const policyOf = (document: string) =>
@@ -110,20 +110,29 @@ function document(name: string, { policy, ...about }: DocumentAbout): Endpoint {
     handle({ request, reply, services }) {
       const file = services.page?.get(name);
       return file
-        ? sendDocument({ request, reply }, file, policy)
+        ? sendDocument({ request, reply }, { file, policy, ...services.server })
         : reply.redirect(`${publicAddressOf(request).basePath ?? ""}/docs`);
     },
   });
 }
 
-function sendDocument({ request, reply }: PageReply, file: PageFile, policy = policyFor(file)): FastifyReply {
+type SentDocument = {
+  readonly file: PageFile;
+  /** Absent: that of the page. */
+  readonly policy?: string | undefined;
+} & Pick<ServerSettings, "currency">;
+
+function sendDocument({ request, reply }: PageReply, { file, policy, currency = "USD" }: SentDocument): FastifyReply {
   const base = publicAddressOf(request).basePath ?? "";
-  reply.header("content-security-policy", policy).header("cache-control", "no-cache");
-  if (base === "") return sendPageFile({ request, reply }, file);
-  // Wherever a proxy has put the server.
-  return reply
-    .type(file.type)
-    .send(file.bytes.toString().replace('<base href="/" />', `<base href="${base.replaceAll('"', "%22")}/" />`));
+  reply.header("content-security-policy", policy ?? policyFor(file)).header("cache-control", "no-cache");
+  if (base === "" && currency === "USD") return sendPageFile({ request, reply }, file);
+  // Wherever a proxy has put the server, and whatever its prices are in.
+  return reply.type(file.type).send(
+    file.bytes
+      .toString()
+      .replace('<base href="/" />', `<base href="${base.replaceAll('"', "%22")}/" />`)
+      .replace('<html lang="en">', `<html lang="en" data-currency="${currency}">`),
+  );
 }
 
 /** For routes nobody has: a person who reads in a browser gets the page, which says so and leads on; undefined for all else. */
@@ -132,7 +141,7 @@ export function answerUnknownPage(answering: PageReply, services: Services): Fas
   const isForPeople =
     method === "GET" && /\btext\/html\b/.test(headers.accept ?? "") && !/^\/(api|v1|assets)\//.test(url);
   const file = isForPeople ? services.page?.get("index.html") : undefined;
-  return file && sendDocument({ ...answering, reply: answering.reply.code(404) }, file);
+  return file && sendDocument({ ...answering, reply: answering.reply.code(404) }, { file, ...services.server });
 }
 
 /** Assets of the page; a name changes with its content. */
