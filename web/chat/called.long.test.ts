@@ -164,7 +164,7 @@ describe("what an answer took, and being called when something waits", { skip: s
     await untilTrue(page, `document.querySelector("link[rel=icon]").href.startsWith("data:")`);
     assert.deepEqual(await told(), [], "nobody asked for notifications");
     await page.goto(`${server.url}/chat/${thread}`);
-    await log().getByRole("button", { name: "Allow" }).click();
+    await log().getByRole("button", { name: "Allow", exact: true }).click();
     await titled("Buy milk");
     for await (const _ of client.follow(run));
     await untilTrue(page, `!document.querySelector("link[rel=icon]").href.startsWith("data:")`);
@@ -184,7 +184,7 @@ describe("what an answer took, and being called when something waits", { skip: s
     await page.evaluate("told[0].onclick()");
     await page.waitForURL(`**/chat/${thread}`);
     assert.equal(await page.evaluate("told[0].isClosed"), true);
-    await log().getByRole("button", { name: "Allow" }).waitFor();
+    await log().getByRole("button", { name: "Allow", exact: true }).waitFor();
     // Looked at again and again, it is told once.
     for (let looks = 0; looks < 3; looks++) await titled("(1)");
     assert.equal((await told()).length, 1);
@@ -201,7 +201,7 @@ describe("what an answer took, and being called when something waits", { skip: s
     await untilTrue(page, "told.length === 2");
     await page.evaluate("told[1].onclick()");
     await page.waitForURL(`**/rooms/${room.id}`);
-    await log().getByRole("button", { name: "Allow" }).waitFor();
+    await log().getByRole("button", { name: "Allow", exact: true }).waitFor();
 
     await look(false);
     await waits("Looked at");

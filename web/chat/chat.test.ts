@@ -98,10 +98,10 @@ describe("the page", { skip: skipBrowser }, () => {
     assert.equal(await page.getByRole("button", { name: "Retry", exact: true }).count(), 0, "it is being answered");
     await page.getByRole("button", { name: "Stop" }).waitFor();
     await question.getByLabel("Arguments").fill("no json");
-    await question.getByRole("button", { name: "Allow" }).click();
+    await question.getByRole("button", { name: "Allow", exact: true }).click();
     await question.getByText("This is not valid JSON.").waitFor();
     await question.getByLabel("Arguments").fill('{"to":"anna"}');
-    await question.getByRole("button", { name: "Allow" }).click();
+    await question.getByRole("button", { name: "Allow", exact: true }).click();
     await log().getByText("Ann knows.").waitFor();
     assert.deepEqual(sent, ["anna"]);
     await log().getByText("Allowed with edited arguments.").waitFor();

@@ -3,7 +3,7 @@ import { type ReactNode, useRef } from "react";
 import { t } from "@lingui/core/macro";
 import { useSendKey } from "../browser/send-key.ts";
 import type { ComposerText } from "../conversation/composer-text.ts";
-import { SendModeSwitch } from "./send-mode.tsx";
+import { SendModeMenu } from "./send-mode.tsx";
 
 type ComposerProps = {
   readonly text: ComposerText;
@@ -21,6 +21,7 @@ type ComposerProps = {
 /** Where one writes: with who answers, files, and while an agent works when it is sent. */
 export function Composer({ text, onSend, tiles, tools, agent, isBusy, onStop }: ComposerProps) {
   const typed = text.use();
+  const isEmpty = typed.trim() === "";
   const isSendKey = useSendKey();
   const field = useRef<HTMLTextAreaElement>(null);
   return (
@@ -50,17 +51,29 @@ export function Composer({ text, onSend, tiles, tools, agent, isBusy, onStop }: 
           onSend();
         }}
       />
-      <div className="composer-row" data-busy={isBusy || undefined}>
-        {isBusy && <SendModeSwitch />}
+      <div className="composer-row">
         <div className="composer-tools">{tools}</div>
         {isBusy && (
-          <button type="button" className="button" aria-label={t`Stop`} onClick={onStop}>
-            <Square size={14} aria-hidden /> <span className="max-sm:sr-only">{t`Stop`}</span>
+          <button
+            type="button"
+            className={isEmpty ? "button-main" : "icon-button"}
+            aria-label={t`Stop`}
+            // The second click of a double one was meant for Send, which stood here.
+            onClick={({ detail }) => {
+              if (detail > 1) return;
+              onStop();
+              field.current?.focus();
+            }}
+          >
+            <Square size={14} aria-hidden />
           </button>
         )}
-        <button type="submit" className="button-main" aria-label={t`Send`} disabled={typed.trim() === ""}>
-          <SendHorizontal size={16} aria-hidden />
-        </button>
+        {isBusy && !isEmpty && <SendModeMenu />}
+        {!(isBusy && isEmpty) && (
+          <button type="submit" className="button-main" aria-label={t`Send`} disabled={isEmpty}>
+            <SendHorizontal size={16} aria-hidden />
+          </button>
+        )}
       </div>
     </form>
   );

@@ -337,7 +337,10 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     await log().getByRole("button", { name: "Edit", exact: true }).click();
     await log().getByText("Queued").waitFor({ state: "detached" });
     assert.equal(await field().inputValue(), "wait, this");
-    await page.getByRole("radio", { name: "Steer now" }).check();
+    await page.getByRole("button", { name: "When to send: Queue" }).click();
+    await page.getByRole("menuitemcheckbox", { name: "Steer now" }).click();
+    await page.getByRole("button", { name: "When to send: Steer now" }).waitFor();
+    await findsNothing("steering");
     await say("rather this");
     await log().getByText("rather this").waitFor();
     assert.equal(await log().getByText("Queued").count(), 0);
@@ -345,6 +348,23 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     await log().getByText("I heard the second.").waitFor();
     await settled();
     await page.getByRole("status").filter({ hasText: "The answer is ready." }).waitFor();
+  });
+
+  test("a second click on Send does not stop what it began", async () => {
+    const held = Promise.withResolvers<void>();
+    answers = [[{ text: "at it" }, { gate: () => held.promise }, { text: ", done" }]];
+    await field().fill("go");
+    const { x, y, width, height } = (await page.getByRole("button", { name: "Send" }).boundingBox())!;
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.down({ clickCount: 1 });
+    await page.mouse.up({ clickCount: 1 });
+    await page.getByRole("button", { name: "Stop" }).waitFor();
+    await page.mouse.down({ clickCount: 2 });
+    await page.mouse.up({ clickCount: 2 });
+    await log().getByText("at it").waitFor();
+    held.resolve();
+    await log().getByText("at it, done").waitFor();
+    await settled();
   });
 
   test("what is typed stays, over a reload and from conversation to conversation", async () => {
@@ -364,7 +384,7 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     await log().getByText("nobody is there").waitFor();
     const told = page.getByRole("status").filter({ hasText: "The answer failed." });
     await told.waitFor();
-    const button = log().getByRole("button", { name: "Try again" });
+    const button = log().getByRole("button", { name: "Retry", exact: true }).filter({ hasText: "Retry" });
     const before = await button.boundingBox();
     // Who comes back to the window has it looked up; the server tells so once in ten seconds.
     await page.evaluate(`void (globalThis.looking = setInterval(() => dispatchEvent(new Event("focus")), 200))`);

@@ -165,7 +165,7 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
     await page.reload();
     await innermost.waitFor();
     await findsNothing("asked two deep");
-    await innermost.getByRole("button", { name: "Allow" }).click();
+    await innermost.getByRole("button", { name: "Allow", exact: true }).click();
     await log().getByText("It is all done.").waitFor();
     await groups.nth(1).getByText("Ann was told.").waitFor();
     await groups.first().getByText("The clerk has told her.").waitFor();
@@ -178,7 +178,8 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
     sent.length = 0;
     answers = [[{ call: "send_mail", arguments: { to: "ann" } }], "Ann knows."];
     await say("tell ann");
-    await question().getByRole("button", { name: "Always" }).click();
+    await question().getByRole("button", { name: "Always allow…" }).click();
+    await page.getByRole("menuitem", { name: "This exact call" }).click();
     await log().getByText("Ann knows.").waitFor();
     await settled();
     answers = [[{ call: "send_mail", arguments: { to: "ann" } }], "Ann knows it twice."];
@@ -186,6 +187,27 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
     await log().getByText("Ann knows it twice.").waitFor();
     assert.deepEqual(sent, ["ann", "ann"]);
     assert.equal(await log().getByText("Allowed.").count(), 1);
+    const ask = async (to: string) => {
+      answers = [[{ call: "send_mail", arguments: { to } }], `Now ${to} knows.`];
+      await say(`tell ${to}`);
+    };
+    await ask("bob");
+    await question().getByRole("button", { name: "Always allow…" }).click();
+    await findsNothing("always allowed, what");
+    await page.getByRole("menuitem", { name: "Every call of send_mail" }).click();
+    await log().getByText("Now bob knows.").waitFor();
+    await settled();
+    await ask("cat");
+    await log().getByText("Now cat knows.").waitFor();
+    assert.deepEqual(sent.slice(2), ["bob", "cat"]);
+    await page.goto(`${server.url}/settings/access`);
+    const rows = page.getByRole("row").filter({ hasText: "send_mail" });
+    await rows.filter({ hasText: "any" }).getByRole("button", { name: "Revoke: send_mail" }).click();
+    await rows.filter({ hasText: "any" }).waitFor({ state: "detached" });
+    await begin();
+    await ask("dan");
+    await question().getByRole("button", { name: "Deny …" }).waitFor();
+    assert.deepEqual(sent.slice(2), ["bob", "cat"]);
   });
 
   test("after text from outside: who would hear of it, always for them here, and that it has been read", async () => {
@@ -199,7 +221,7 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
         "read external content (example.com), which may have prompted this action. Allow run_there to send data to api.github.com",
       )
       .waitFor();
-    assert.equal(await question().getByRole("button", { name: "Always", exact: true }).count(), 0);
+    assert.equal(await question().getByRole("button", { name: "Always allow…", exact: true }).count(), 0);
     await findsNothing("asked after text from outside");
     await question().getByRole("button", { name: "Always allow api.github.com here" }).click();
     await log().getByText("It ran twice.").waitFor();

@@ -120,7 +120,7 @@ describe("the message field on a phone, in German", { skip: skipBrowser }, () =>
     await page.getByRole("textbox", { name: "Nachricht" }).fill("Rechne und schreibe");
     await page.keyboard.press("Enter");
     await page.getByRole("log").getByText("wartet auf Ihre Freigabe").waitFor();
-    await page.getByRole("button", { name: "Erlauben" }).click();
+    await page.getByRole("button", { name: "Erlauben", exact: true }).click();
     await page.getByRole("log").getByText("Beides getan.").waitFor();
     assert.equal(await page.getByRole("log").getByText("wartet auf Ihre Freigabe").count(), 0);
     assert.deepEqual(browser.complaints(), []);

@@ -1,34 +1,22 @@
+import { ChevronDown, ListPlus, Milestone } from "lucide-react";
 import { t } from "@lingui/core/macro";
 import { createStoredChoice } from "../browser/stored-choice.ts";
-
-const modeNames = { queue: t`Queue`, steer: t`Steer now` };
-
-const shortNames = { queue: t`Queue`, steer: t`Steer` };
+import { MenuBehind } from "../parts/menus/menu.tsx";
 
 /** When what is said meanwhile is heard: `queue` after the answer, `steer` at the next step of who works. */
 export const sendMode = createStoredChoice("send-mode");
 
-/** Beside the composer while an agent works. */
-export function SendModeSwitch() {
+/** Beside Send while an agent works. */
+export function SendModeMenu() {
   const mode = sendMode.use() === "steer" ? "steer" : "queue";
+  const entries = [
+    { name: t`Queue`, icon: ListPlus, mode: "queue" },
+    { name: t`Steer now`, icon: Milestone, mode: "steer" },
+  ].map(({ mode: each, ...entry }) => ({ ...entry, isChosen: mode === each, onChoose: () => sendMode.set(each) }));
+  const chosen = entries.find(({ isChosen }) => isChosen)!;
   return (
-    <fieldset className="send-mode">
-      <legend className="sr-only">{t`When to send`}</legend>
-      {(["queue", "steer"] as const).map((each) => (
-        <label key={each}>
-          <input
-            type="radio"
-            name="send-mode"
-            value={each}
-            checked={mode === each}
-            onChange={() => sendMode.set(each)}
-          />
-          <span className="wide-words">{modeNames[each]}</span>
-          <span className="narrow-words" aria-hidden>
-            {shortNames[each]}
-          </span>
-        </label>
-      ))}
-    </fieldset>
+    <MenuBehind name={`${t`When to send`}: ${chosen.name}`} look="button" entries={entries}>
+      <span className="max-sm:sr-only">{chosen.name}</span> <ChevronDown size={14} aria-hidden />
+    </MenuBehind>
   );
 }

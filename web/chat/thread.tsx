@@ -161,7 +161,7 @@ function AgentTurn({ onEdit, ...place }: ShownTurnProps) {
             {isLast && turn.run !== undefined && <ResumeButton run={turn.run} />}
             {end === "failed" && (
               <button type="button" className="button" onClick={again}>
-                <RefreshCw size={16} aria-hidden /> {t`Try again`}
+                <RefreshCw size={16} aria-hidden /> {t`Retry`}
               </button>
             )}
           </div>
@@ -170,7 +170,7 @@ function AgentTurn({ onEdit, ...place }: ShownTurnProps) {
       <Actions>
         <Branches {...place} />
         <CopyButton turn={turn} />
-        {!isBusy && (
+        {!isBusy && end !== "failed" && (
           <button type="button" className="icon-button" aria-label={t`Retry`} onClick={again}>
             <RefreshCw size={16} aria-hidden />
           </button>

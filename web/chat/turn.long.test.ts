@@ -297,10 +297,10 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
     await page.reload();
     await question.waitFor();
     await question.getByLabel("Arguments").fill("no json");
-    await question.getByRole("button", { name: "Allow" }).click();
+    await question.getByRole("button", { name: "Allow", exact: true }).click();
     await question.getByText("This is not valid JSON.").waitFor();
     await question.getByLabel("Arguments").fill('{"to":"anna"}');
-    await question.getByRole("button", { name: "Allow" }).click();
+    await question.getByRole("button", { name: "Allow", exact: true }).click();
     await log().getByText("It is done.").waitFor();
     assert.deepEqual(sent, ["anna"]);
   });

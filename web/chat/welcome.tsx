@@ -1,3 +1,4 @@
+import { FilePlus, ListTodo, type LucideIcon, Scale, SquareTerminal, Workflow, Wrench } from "lucide-react";
 import type { FolderView } from "../../src/protocol/threads/folders.ts";
 import { t } from "@lingui/core/macro";
 import { useMe } from "../page/me.ts";
@@ -5,11 +6,41 @@ import { Note } from "../parts/note.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import type { Answerers } from "../conversation/models-store.ts";
 
-const samples = [
-  { title: t`Use tools`, text: "What is 17 * 23?", agent: "" },
-  { title: t`Manage tasks`, text: "Add a task to buy milk", agent: "todo" },
-  { title: t`Create files`, text: 'Write the file "hello.txt" with "Hello, world"', agent: "" },
-  { title: t`Multi-step work`, text: "Calculate 12 * 12, then show my tasks", agent: "" },
+type SamplePrompt = { title: string; text: string; agent: string; icon: LucideIcon };
+
+const samples: readonly SamplePrompt[] = [
+  {
+    title: t`Write and run code`,
+    text: t`Write a Python script that lists the ten largest files in a folder, and try it`,
+    agent: "",
+    icon: SquareTerminal,
+  },
+  {
+    title: t`Manage tasks`,
+    text: t`Add the tasks for preparing a team meeting next Tuesday`,
+    agent: "todo",
+    icon: ListTodo,
+  },
+  {
+    title: t`Explain with a diagram`,
+    text: t`Explain how a web page is loaded, with a sequence diagram`,
+    agent: "",
+    icon: Workflow,
+  },
+  {
+    title: t`Weigh options`,
+    text: t`Compare three ways to back up a small database, as a table, and recommend one`,
+    agent: "",
+    icon: Scale,
+  },
+];
+
+/** What the demo model's rules know. */
+const demoSamples: readonly SamplePrompt[] = [
+  { title: t`Use tools`, text: "What is 17 * 23?", agent: "", icon: Wrench },
+  { title: t`Manage tasks`, text: "Add a task to buy milk", agent: "todo", icon: ListTodo },
+  { title: t`Create files`, text: 'Write the file "hello.txt" with "Hello, world"', agent: "", icon: FilePlus },
+  { title: t`Multi-step work`, text: "Calculate 12 * 12, then show my tasks", agent: "", icon: Workflow },
 ];
 
 const firstSteps = [
@@ -50,14 +81,16 @@ export function Welcome({ hasModel, folder, missingAgent, answerers: { agents, l
         <Note>{t`Agent @${{ name: missingAgent }} not found. Choose another one below.`}</Note>
       )}
       <ul className="grid gap-2 sm:grid-cols-2">
-        {samples.map(({ title, text, agent }) => (
+        {(hasModel ? samples : demoSamples).map(({ title, text, agent, icon: Icon }) => (
           <li key={title}>
             <button
               type="button"
               className="sample h-full content-start"
               onClick={() => onChoose(text, agents.some(({ id }) => id === agent) ? agent : "")}
             >
-              <span className="font-semibold">{title}</span>
+              <span className="flex items-center gap-2 font-semibold">
+                <Icon size={16} aria-hidden className="text-muted" /> {title}
+              </span>
               <span dir="auto" className="text-sm text-muted">
                 {text}
               </span>

@@ -121,7 +121,10 @@ describe("the runs", { skip: skipBrowser }, () => {
     await page.getByText("Working time left").waitFor();
     await page.locator("a.section-link[aria-current=page]", { hasText: "Runs" }).waitFor();
     await findsNothing(page, "waiting");
-    await page.getByRole("region", { name: "needs your input" }).getByRole("button", { name: "Allow" }).click();
+    await page
+      .getByRole("region", { name: "needs your input" })
+      .getByRole("button", { name: "Allow", exact: true })
+      .click();
     await line(/^done/).waitFor();
     await line(/Waited for approval allowed/).waitFor();
     await page.getByText("Working time left").waitFor({ state: "detached" });
@@ -249,7 +252,7 @@ describe("the runs", { skip: skipBrowser }, () => {
     await form.getByLabel(/^lines/).fill("one\ntwo");
     await form.getByLabel("name (required)").fill("Colloquy");
     await form.getByRole("button", { name: "Call" }).click();
-    await page.getByRole("button", { name: "Allow" }).click();
+    await page.getByRole("button", { name: "Allow", exact: true }).click();
     await page.getByText("sent to bob").waitFor();
     assert.deepEqual(sent.at(-1), {
       to: "bob",

@@ -26,7 +26,10 @@ export function Access() {
 function Grants() {
   const loaded = useAnswer(["grants"], client.grants);
   return (
-    <Section title={t`Always allowed`} explain={t`Agents do this without asking you, because you once chose “Always”.`}>
+    <Section
+      title={t`Always allowed`}
+      explain={t`Agents do this without asking you, because you once chose “Always allow”.`}
+    >
       <SettingsTable
         name={t`Always allowed`}
         head={[t`Tool`, t`With arguments`, t`Actions`]}
@@ -38,7 +41,7 @@ function Grants() {
               <code>{tool}</code>
             </th>
             <td>
-              {pattern ? (
+              {pattern && Object.keys(pattern).length > 0 ? (
                 <code className="break-all">{JSON.stringify(pattern)}</code>
               ) : argumentsHash !== undefined ? (
                 t`exactly those you allowed`

@@ -267,7 +267,7 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
     assert.match(String(await page.locator("link[rel=icon]").getAttribute("href")), /^data:/);
     assert.deepEqual(await violationsOf(page), []);
     await link(/a letter/).click();
-    await page.getByRole("log").getByRole("button", { name: "Allow" }).click();
+    await page.getByRole("log").getByRole("button", { name: "Allow", exact: true }).click();
     await until(async () => !(await page.title()).startsWith("("));
     await link(/^a letter$/).waitFor();
   });

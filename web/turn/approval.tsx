@@ -1,7 +1,10 @@
+import { Check, CheckCheck, ChevronDown, KeyRound } from "lucide-react";
 import { useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { QuestionBody } from "../../src/protocol/threads/items.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
+import { goTo } from "../page/path.ts";
+import { MenuBehind } from "../parts/menus/menu.tsx";
 import { language } from "../browser/language.ts";
 import { reasonText } from "../conversation/why-failed.ts";
 import { prettyJson } from "./call-state.ts";
@@ -54,9 +57,25 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
           {t`Allow`}
         </button>
         {!isChanged && !body.eachTime && (
-          <button type="button" className="button" disabled={isBusy} onClick={() => allow({ always: true })}>
-            {t`Always`}
-          </button>
+          <MenuBehind
+            name={t`Always allow…`}
+            look="button"
+            entries={[
+              { name: t`This exact call`, icon: Check, onChoose: () => allow({ always: true }) },
+              ...(body.tool === undefined
+                ? []
+                : [
+                    {
+                      name: t`Every call of ${{ tool: body.tool }}`,
+                      icon: CheckCheck,
+                      onChoose: () => allow({ always: {} }),
+                    },
+                  ]),
+              { name: t`Show what is always allowed`, icon: KeyRound, onChoose: () => goTo("/settings/access") },
+            ]}
+          >
+            {t`Always allow…`} <ChevronDown size={14} aria-hidden />
+          </MenuBehind>
         )}
         {body.receivers && (
           <button type="button" className="button" disabled={isBusy} onClick={() => allow({ here: true })}>
