@@ -324,49 +324,6 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     assert.equal((await download).suggestedFilename(), "An-evening.md");
   });
 
-  test("what is said meanwhile is heard now or later, and can be edited while it waits", async () => {
-    const held = Promise.withResolvers<void>();
-    answers = [[{ text: "thinking" }, { gate: () => held.promise }], "I heard the second.", "I heard the third."];
-    await say("one");
-    await log().getByText("thinking").waitFor();
-    assert.equal(await log().getAttribute("aria-live"), "off");
-    assert.match(await page.getByRole("status").first().innerText(), /@assistant is working/);
-    await findsNothing("working");
-    await say("wait, this");
-    await log().getByText("Queued: wait, this").waitFor();
-    await log().getByRole("button", { name: "Edit", exact: true }).click();
-    await log().getByText("Queued").waitFor({ state: "detached" });
-    assert.equal(await field().inputValue(), "wait, this");
-    await page.getByRole("button", { name: "When to send: Queue" }).click();
-    await page.getByRole("menuitemcheckbox", { name: "Steer now" }).click();
-    await page.getByRole("button", { name: "When to send: Steer now" }).waitFor();
-    await findsNothing("steering");
-    await say("rather this");
-    await log().getByText("rather this").waitFor();
-    assert.equal(await log().getByText("Queued").count(), 0);
-    held.resolve();
-    await log().getByText("I heard the second.").waitFor();
-    await settled();
-    await page.getByRole("status").filter({ hasText: "The answer is ready." }).waitFor();
-  });
-
-  test("a second click on Send does not stop what it began", async () => {
-    const held = Promise.withResolvers<void>();
-    answers = [[{ text: "at it" }, { gate: () => held.promise }, { text: ", done" }]];
-    await field().fill("go");
-    const { x, y, width, height } = (await page.getByRole("button", { name: "Send" }).boundingBox())!;
-    await page.mouse.move(x + width / 2, y + height / 2);
-    await page.mouse.down({ clickCount: 1 });
-    await page.mouse.up({ clickCount: 1 });
-    await page.getByRole("button", { name: "Stop" }).waitFor();
-    await page.mouse.down({ clickCount: 2 });
-    await page.mouse.up({ clickCount: 2 });
-    await log().getByText("at it").waitFor();
-    held.resolve();
-    await log().getByText("at it, done").waitFor();
-    await settled();
-  });
-
   test("what is typed stays, over a reload and from conversation to conversation", async () => {
     await field().fill("half a thought");
     await page.reload();

@@ -31,6 +31,8 @@ describe("messages that wait for their turn", { skip: skipBrowser }, () => {
 
   const say = (text: string) => sayOn(page, text);
   const log = () => page.getByRole("log");
+  const field = () => page.getByRole("textbox", { name: "Message" });
+  const settled = () => page.locator("[role=log][aria-busy=false]").waitFor();
 
   test("what waits is there after a reload and in another tab, is edited in the one and taken back in the other", async () => {
     const held = Promise.withResolvers<void>();
@@ -93,6 +95,51 @@ describe("messages that wait for their turn", { skip: skipBrowser }, () => {
     next.resolve();
     await log().getByText("It is 42.").waitFor();
     await log().getByText("Waiting for the model").waitFor({ state: "detached" });
+  });
+
+  test("what is said meanwhile is heard now or later, and can be edited while it waits", async () => {
+    const held = Promise.withResolvers<void>();
+    await page.goto(server.url);
+    answers = [[{ text: "thinking" }, { gate: () => held.promise }], "I heard the second.", "I heard the third."];
+    await say("one");
+    await log().getByText("thinking").waitFor();
+    assert.equal(await log().getAttribute("aria-live"), "off");
+    assert.match(await page.getByRole("status").first().innerText(), /@assistant is working/);
+    assert.deepEqual(await violationsOf(page), []);
+    await say("wait, this");
+    await log().getByText("Queued: wait, this").waitFor();
+    await log().getByRole("button", { name: "Edit", exact: true }).click();
+    await log().getByText("Queued").waitFor({ state: "detached" });
+    assert.equal(await field().inputValue(), "wait, this");
+    await page.getByRole("button", { name: "When to send: Queue" }).click();
+    await page.getByRole("menuitemcheckbox", { name: "Steer now" }).click();
+    await page.getByRole("button", { name: "When to send: Steer now" }).waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    await say("rather this");
+    await log().getByText("rather this").waitFor();
+    assert.equal(await log().getByText("Queued").count(), 0);
+    held.resolve();
+    await log().getByText("I heard the second.").waitFor();
+    await settled();
+    await page.getByRole("status").filter({ hasText: "The answer is ready." }).waitFor();
+  });
+
+  test("a second click on Send does not stop what it began", async () => {
+    const held = Promise.withResolvers<void>();
+    await page.goto(server.url);
+    answers = [[{ text: "at it" }, { gate: () => held.promise }, { text: ", done" }]];
+    await field().fill("go");
+    const { x, y, width, height } = (await page.getByRole("button", { name: "Send" }).boundingBox())!;
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.down({ clickCount: 1 });
+    await page.mouse.up({ clickCount: 1 });
+    await page.getByRole("button", { name: "Stop" }).waitFor();
+    await page.mouse.down({ clickCount: 2 });
+    await page.mouse.up({ clickCount: 2 });
+    await log().getByText("at it").waitFor();
+    held.resolve();
+    await log().getByText("at it, done").waitFor();
+    await settled();
   });
 
   test("nobody complains", () => assert.deepEqual(browser.complaints(), []));
