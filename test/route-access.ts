@@ -243,6 +243,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /api/runs/:id": owner(run("")),
   "GET /api/runs/:id/details": owner(run("/details"), 200, { admin: 200 }),
   "GET /api/runs/:id/items/:item": owner(run(`/items/${nobody}`), 404),
+  "GET /api/runs/:id/prompt": owner(run("/prompt?step=none"), 404),
   "GET /api/runs/:id/events": owner(run("/events")),
   "GET /api/runs/:id/questions": owner(run("/questions")),
   "POST /api/runs/:id/decisions/:item": owner(run(`/decisions/${nobody}`), 404, { body: { decision: "allow" } }),

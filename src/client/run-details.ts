@@ -1,6 +1,7 @@
 import type { ThreadView } from "../protocol/threads/threads.ts";
 import type { Item } from "../protocol/threads/items.ts";
 import type { ListedRunView, RunDetailsView } from "../protocol/threads/run-trace.ts";
+import type { StepPrompt } from "../protocol/threads/step-prompt.ts";
 import type { RunStatus } from "../protocol/threads/runs.ts";
 import type { ListedTool } from "../protocol/agents/tools-api.ts";
 import { askJson, askList, queryOf, type ServerAccess } from "./request.ts";
@@ -23,6 +24,8 @@ export type RunInsideClient = {
   /** Of each kind the newest `limit`. */
   details(id: string, limit?: number, signal?: AbortSignal): Promise<RunDetailsView>;
   item(runId: string, itemId: string, signal?: AbortSignal): Promise<Item>;
+  /** What a step asked its model; with `whole` no text is cut. */
+  prompt(runId: string, step: string, whole: boolean, signal?: AbortSignal): Promise<StepPrompt>;
   /** A copy of the conversation up to this item. */
   fork(threadId: string, item: string, signal?: AbortSignal): Promise<ThreadView>;
   /** The tools that one may use; with `unavailable` those that can't be used here. */
@@ -34,6 +37,8 @@ export function createRunInsideClient(server: ServerAccess): RunInsideClient {
     list: (filter = {}, signal) => askList(server, "/api/runs" + queryOf(filter), { signal }),
     details: (id, limit, signal) => askJson(server, `/api/runs/${id}/details${queryOf({ limit })}`, { signal }),
     item: (runId, itemId, signal) => askJson(server, `/api/runs/${runId}/items/${itemId}`, { signal }),
+    prompt: (runId, step, whole, signal) =>
+      askJson(server, `/api/runs/${runId}/prompt${queryOf({ step, whole: String(whole) })}`, { signal }),
     fork: (threadId, item, signal) =>
       askJson(server, `/api/threads/${threadId}/fork`, { method: "POST", body: { item }, signal }),
     tools: (signal) => askList(server, "/api/tools/list", { signal }),

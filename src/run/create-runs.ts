@@ -58,6 +58,7 @@ import { getRun, listPending, listQuestions, listRuns, requireOwnRun } from "./v
 import { forkRun } from "./verbs/fork-run.ts";
 import { resumeRun } from "./verbs/resume-run.ts";
 import { readItemOfRun } from "./views/run-trace.ts";
+import { readStepPrompt } from "./views/step-prompt.ts";
 import { steerRun } from "./verbs/steer.ts";
 import { call, directCall } from "./turn/direct-call.ts";
 import { callTool } from "./verbs/start-tool-call.ts";
@@ -225,6 +226,10 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     async item(caller, runId, itemId) {
       await requireOwnRun(database, caller, runId);
       return readItemOfRun(database.query, { runId, itemId, ...seenBy(caller) });
+    },
+    async prompt(caller, asked) {
+      await requireOwnRun(database, caller, asked.runId);
+      return readStepPrompt(runtime, { ...asked, ...seenBy(caller) });
     },
     async resume(caller, runId, input) {
       await requireOwnRun(database, caller, runId);

@@ -6,6 +6,7 @@ import type { ArgumentPattern } from "../protocol/agents/approval.ts";
 import type { RunRecord, GrantView, RunWrite } from "../protocol/threads/run-shapes.ts";
 import type { RunAbout } from "../protocol/threads/run-trace.ts";
 import type { RunDetails } from "./traced-run.ts";
+import type { StepPrompt } from "../protocol/threads/step-prompt.ts";
 import type { AgentDefinition, OnOutage } from "../protocol/agents/agents.ts";
 import type { Caller } from "../protocol/base/callers.ts";
 import type { Cursor, RunEvent } from "../protocol/threads/events.ts";
@@ -251,6 +252,8 @@ export type Runs = {
   details(caller: Caller, asked: { readonly runId: string; readonly most?: number }): Promise<RunDetails>;
   /** One item of such a run. */
   item(caller: Caller, runId: string, itemId: string): Promise<Item>;
+  /** What a step of such a run asked its model, built again from the log. */
+  prompt(caller: Caller, asked: { runId: string; step: string; isWhole?: boolean }): Promise<StepPrompt>;
   /** A run that failed or was cancelled goes on from its last committed step, with all that it had begun. Throws Conflict. */
   resume(caller: Caller, runId: string, input?: ResumeInput): Promise<RunStart>;
   /** A new run beside this one that begins with its steps up to one of them: their calls are not made again. Throws Conflict. */
@@ -372,10 +375,7 @@ export type Threads = ThreadParts & {
     at?: { readonly itemId?: string; readonly title?: string },
   ): Promise<ThreadRecord>;
   /** Threads whose title holds the text, or one of whose messages holds its words; the newest first. */
-  searchThreads(
-    caller: Caller,
-    search: { readonly text: string; readonly limit?: number },
-  ): Promise<readonly ThreadSearchHit[]>;
+  searchThreads(caller: Caller, search: { text: string; limit?: number }): Promise<readonly ThreadSearchHit[]>;
   deleteThread(caller: Caller, threadId: string): Promise<void>;
   /** Of a temporary one: all that was said in it goes. Throws Conflict `thread_not_temporary`. */
   closeThread(caller: Caller, threadId: string): Promise<void>;

@@ -26,7 +26,7 @@ import {
   wasEmptyAnswer,
   emptyAnswerNotice,
 } from "./faulty-answers.ts";
-import { promptOf } from "./step-request.ts";
+import { promptOf, type RequestOptions } from "./step-request.ts";
 import { summarisePast } from "./summarise.ts";
 import type { Note, ParsedAnswer, SayOptions, StepOptions } from "../contract/turn.ts";
 import type { RunWork } from "./work.ts";
@@ -48,10 +48,10 @@ export async function runStep(work: RunWork, key: string, options: StepOptions =
   const listened = options.voice && withRoomVoice(asked, options.voice);
   const model = listened?.model ?? asked;
   if (!options.messages && !options.withoutSummary) await makeRoom(work, asked, options);
-  const isAgain = options.final === true && wasEmptyAnswer(work.items);
+  const isAgain = asksAgain(work, options);
   const { answer, notices, seen, reserved } = await askWithinWindow(work, key, {
     model,
-    options: isAgain ? { ...options, after: emptyAnswerReminder } : options,
+    options: requestOptions(work, options),
     asProtocol: options.read !== undefined,
     // A client can't unsee text, so an answer that must have a format is told when it has it.
     ...(format ? { tells: "thoughts", keptIn: draftOf(key) } : {}),
@@ -89,6 +89,16 @@ export async function runStep(work: RunWork, key: string, options: StepOptions =
   await commit(work, items, extras);
   if (isFiltered) throw contentFiltered(answer);
   if (isAgain) await say(work, `${key}:end`, emptyAnswerNotice(answer, work.items), { final: true, as: agent });
+}
+
+/** Whether this asks once more for an answer that had nothing in it. */
+function asksAgain(work: RunWork, options: StepOptions): boolean {
+  return options.final === true && wasEmptyAnswer(work.items);
+}
+
+/** What a step's request is made of: how its strategy asks, and what is said about an answer before that had nothing in it. */
+export function requestOptions(work: RunWork, options: StepOptions): RequestOptions {
+  return asksAgain(work, options) ? { ...options, after: emptyAnswerReminder } : options;
 }
 
 /** The calls of an answer, if it is known that each is made by the server and counts. */

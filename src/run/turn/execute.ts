@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ColloquyError, LostRun, messageOf } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
-import type { Item, ItemOf, NewItem } from "../../protocol/threads/items.ts";
+import type { Item, NewItem } from "../../protocol/threads/items.ts";
 import { runErrorOf } from "../../protocol/threads/runs.ts";
 import { isDatabaseFault } from "../../store/driver/sql-state.ts";
 import type { RunEnd } from "../log/append.ts";
 import { awaitTools } from "./await-tools.ts";
+import { chosenStrategy } from "./chosen-strategy.ts";
 import { createTurn } from "./create-turn.ts";
 import type { ClaimedRun } from "../engine/queue.ts";
 import { branchOf, readHistory } from "../log/history.ts";
@@ -19,7 +20,6 @@ import type { ActiveRun, Runtime, StopReason } from "../contract/runtime.ts";
 import { takeRun } from "../lifecycle/take-run.ts";
 import type { TakenRun } from "../contract/taken-run.ts";
 import { noteChanges } from "./note-changes.ts";
-import type { Strategy } from "../contract/turn.ts";
 import { createWork, type RunWork } from "../step/work.ts";
 import { noteProgress } from "../step/commit.ts";
 import { wait, endWork } from "./wait.ts";
@@ -144,7 +144,7 @@ async function workOn(runtime: Runtime, taken: TakenRun, parent?: ParentWork): P
       if (complete) work = workOf(complete, work.branch);
       if (taken.epoch > 1) noteChanges(runtime, taken);
       control.signal.throwIfAborted();
-      await workAsChosen(runtime, work);
+      await workAsChosen(work);
       if (!work.left) await endWork(work, { status: "done" });
     } catch (error) {
       if (work.left === "waiting") return;
@@ -182,32 +182,14 @@ function reasonOf(signal: AbortSignal | undefined): string | undefined {
 }
 
 /** A strategy may pick another one, which then goes on with the same run. */
-async function workAsChosen(runtime: Runtime, work: RunWork): Promise<void> {
+async function workAsChosen(work: RunWork): Promise<void> {
   const turn = createTurn(work);
-  for (let name = chosenIn(work); ;) {
-    await strategyOf(runtime, work.taken.definition.agent.id, name)(turn);
-    const chosen = chosenIn(work);
-    if (work.left || chosen === name) return;
-    name = chosen;
+  for (let chosen = chosenStrategy(work); ;) {
+    await chosen.strategy(turn);
+    const next = chosenStrategy(work);
+    if (work.left || next.name === chosen.name) return;
+    chosen = next;
   }
-}
-
-function chosenIn(work: RunWork): string {
-  const choice = work.items.findLast(
-    (item): item is ItemOf<"state"> => item.kind === "state" && item.body.type === "strategy",
-  );
-  return choice?.body.type === "strategy" ? choice.body.strategy : work.taken.definition.agent.strategy;
-}
-
-function strategyOf(runtime: Runtime, agent: string, name: string): Strategy {
-  const strategy = runtime.strategies[name];
-  if (strategy) return strategy;
-  const known = Object.keys(runtime.strategies).join(", ");
-  throw new ColloquyError(
-    "strategy_unknown",
-    500,
-    `The agent ${agent} wants the strategy ${name}; there are ${known}.`,
-  );
 }
 
 /** A new thread that this process has seen from its first item need not be read back. */

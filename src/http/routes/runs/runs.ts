@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { runDetailsSchema, listedRunSchema, type ListedRunView } from "../../../protocol/threads/run-trace.ts";
+import { stepPromptSchema } from "../../../protocol/threads/step-prompt.ts";
 import { itemSchema } from "../../../protocol/threads/item-schema.ts";
 import {
   runSchema,
@@ -142,6 +143,24 @@ export const getItemOfRun = endpoint({
   async handle({ params, caller, services }) {
     return publicItem(await services.runs.item(caller, params.id, params.item));
   },
+});
+
+export const getStepPrompt = endpoint({
+  needs: "threads:read",
+  tag: "runs",
+  summary: "See what a step asked its model",
+  description:
+    "The messages, tools and settings of a step of a run of yours, or for an admin of anybody's. Prompts are not kept: this one is " +
+    "built again from the log as the run built it, and `unsure` says what may differ. Long texts are cut unless `whole=true`; " +
+    "`length` says how long they are.",
+  params: idParams,
+  query: z.object({
+    step: z.string().min(1).max(200).default("1").describe("Its name, for example `2`"),
+    whole: z.enum(["true", "false"]).optional(),
+  }),
+  answers: { 200: stepPromptSchema },
+  handle: ({ params, query: { step, whole }, caller, services }) =>
+    services.runs.prompt(caller, { runId: params.id, step, isWhole: whole === "true" }),
 });
 
 export const cancelRun = endpoint({
