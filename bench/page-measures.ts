@@ -122,7 +122,7 @@ async function showOlder(page: Page): Promise<void> {
   }
 }
 
-async function heapOf(session: CDPSession): Promise<number> {
+export async function heapOf(session: CDPSession): Promise<number> {
   await session.send("HeapProfiler.collectGarbage");
   const { usedSize } = await session.send("Runtime.getHeapUsage");
   return usedSize / 1e6;

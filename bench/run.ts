@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { startChild } from "./child.ts";
 import type { ModelServerStats } from "./model-server.ts";
+import { answers } from "./parts/answers.ts";
 import { bodies } from "./parts/bodies.ts";
 import { crowd } from "./parts/crowd.ts";
 import { delegation } from "./parts/delegation.ts";
@@ -59,6 +60,7 @@ const parts: readonly Part[] = [
   retrieval,
   page,
   tabs,
+  answers,
 ];
 
 const usage = `npm run bench [-- <part>… --quick --peers --rounds=5 --markdown]   parts: ${parts.map((part) => part.name).join(" ")}`;
