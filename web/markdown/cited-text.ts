@@ -4,11 +4,13 @@ import type { Citation } from "../../src/protocol/knowledge/citations.ts";
 export type CitationMark = { readonly text: string; readonly citations: readonly Citation[] };
 export type MarkedText = { readonly text: string; readonly marks: readonly CitationMark[] };
 
+/** The same for all texts, so that what shows them is not asked again. */
+const noMarks: readonly CitationMark[] = [];
 const [begins, ends] = ["\uE000", "\uE001"];
 
 /** The text with each mark as a sign that Markdown leaves alone; what is made of it finds the mark again by its number. */
 export function withMarks(text: string, citations: readonly Citation[] | undefined): MarkedText {
-  if (!citations || citations.length === 0) return { text, marks: [] };
+  if (!citations || citations.length === 0) return { text, marks: noMarks };
   const marks: CitationMark[] = [];
   let marked = "";
   let from = 0;

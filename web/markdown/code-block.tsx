@@ -1,5 +1,5 @@
 import { Check, Copy } from "lucide-react";
-import { isValidElement, lazy, type ReactNode, Suspense, useRef, useState } from "react";
+import { lazy, type ReactNode, Suspense, useRef, useState } from "react";
 import { t } from "@lingui/core/macro";
 import { copyText } from "../browser/copy-text.ts";
 import { ErrorBoundary } from "../page/error-boundary.tsx";
@@ -7,25 +7,24 @@ import { CodeLines } from "./highlight/code-lines.tsx";
 
 const Diagram = lazy(async () => ({ default: (await import("./diagram.tsx")).Diagram }));
 
-type CodeProps = { readonly children?: ReactNode; readonly isLive: boolean };
+type CodeProps = {
+  /** Of the fence; empty: none. */ readonly language: string;
+  readonly text: string;
+  readonly isLive: boolean;
+};
 
 /** Code with the name of its language and a button that copies it; a diagram is drawn once it is complete. */
-export function CodeBlock({ children, isLive }: CodeProps) {
-  const language = languageOf(children);
-  const text = isLive ? undefined : childrenText(children);
-  // Code that is still being written is coloured when it is complete.
+export function CodeBlock({ language: named, text, isLive }: CodeProps) {
+  const language = named === "" ? undefined : named.slice(0, 30);
   const block = (
     <PlainCode language={language}>
-      {text === undefined || language === undefined ? (
-        children
-      ) : (
-        <code>
-          <CodeLines text={text} language={language} />
-        </code>
-      )}
+      <code>
+        {/* Code that is still being written is coloured when it is complete. */}
+        <CodeLines text={text} language={isLive ? "" : named} />
+      </code>
     </PlainCode>
   );
-  if (text === undefined || language !== "mermaid") return block;
+  if (isLive || language !== "mermaid") return block;
   return (
     <ErrorBoundary instead={block}>
       <Suspense fallback={block}>
@@ -63,19 +62,4 @@ function PlainCode({ language, children }: { readonly language: string | undefin
       </pre>
     </div>
   );
-}
-
-/** Of the `code` element that is within. */
-function codeOf(children: ReactNode): { readonly className?: string; readonly children?: ReactNode } {
-  const child: unknown = Array.isArray(children) ? children[0] : children;
-  return isValidElement<{ className?: string; children?: ReactNode }>(child) ? child.props : {};
-}
-
-function languageOf(children: ReactNode): string | undefined {
-  return /\blanguage-(\S{1,30})/.exec(codeOf(children).className ?? "")?.[1];
-}
-
-function childrenText(children: ReactNode): string | undefined {
-  const { children: text } = codeOf(children);
-  return typeof text === "string" ? text : undefined;
 }

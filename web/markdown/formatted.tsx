@@ -3,11 +3,12 @@ import { plural } from "@lingui/core/macro";
 import type { Citation } from "../../src/protocol/knowledge/citations.ts";
 import { ErrorBoundary } from "../page/error-boundary.tsx";
 import { loadMarkdown } from "./load-markdown.ts";
+import { RawText } from "./raw-text.tsx";
 
 const Markdown = lazy(async () => ({ default: (await loadMarkdown()).Markdown }));
 
 /** Of a text; what is longer is shown when it is asked for, as it is. */
-const maxFormatted = 200_000;
+const maxFormatted = 1_000_000;
 
 type FormattedProps = {
   readonly text: string;
@@ -22,11 +23,7 @@ type FormattedProps = {
 export const Formatted = memo(function Formatted({ text, citations, isLive = false, files }: FormattedProps) {
   const [showsAll, setShowsAll] = useState(false);
   const shown = text.length > maxFormatted ? text.slice(0, maxFormatted) : text;
-  const asItIs = (
-    <p dir="auto" className="break-words whitespace-pre-wrap">
-      {shown}
-    </p>
-  );
+  const asItIs = <RawText text={shown} />;
   return (
     <>
       <ErrorBoundary instead={asItIs}>
@@ -36,9 +33,7 @@ export const Formatted = memo(function Formatted({ text, citations, isLive = fal
       </ErrorBoundary>
       {text.length > maxFormatted &&
         (showsAll ? (
-          <p dir="auto" className="break-words whitespace-pre-wrap">
-            {text.slice(maxFormatted)}
-          </p>
+          <RawText text={text.slice(maxFormatted)} />
         ) : (
           <button type="button" className="button" onClick={() => setShowsAll(true)}>
             {plural(

@@ -1,36 +1,78 @@
 /**
- * Cuts a Markdown text into pieces that can be shown one by one: while it is being written, only the last one changes. Cut is
- * between blocks of the top level, at empty lines outside of code, formulas and lists; a text with definitions of links or
- * footnotes, which hold everywhere in it, stays whole. Joined, the pieces are the text.
+ * Cuts a Markdown text into pieces that can be shown one by one: while it is being written, only the last ones change. Cut is
+ * between blocks of the top level: at empty lines outside of code, formulas and lists, around fenced code, and where a long list
+ * can go on as another one. A text with footnotes, which are numbered over all of it, stays whole. Joined, the pieces are the text.
+ * Asked again for a text that only grew, it looks at its end alone.
  */
-export function markdownBlocks(text: string): readonly string[] {
-  if (definitions.test(text)) return [text];
+export function createCutter(): (text: string) => readonly string[] {
+  let [last, pieces]: [string, readonly string[]] = ["", []];
+  return (text) => {
+    if (text === last) return pieces;
+    // The first line of the last piece may have been half there: with the rest of it, it may belong to the piece before.
+    const kept = text.startsWith(last) ? pieces.slice(0, -2) : [];
+    const from = kept.reduce((sum, piece) => sum + piece.length, 0);
+    pieces = text.includes("[^") && footnote.test(text) ? [text] : [...kept, ...cut(text.slice(from))];
+    last = text;
+    return pieces;
+  };
+}
+
+function cut(text: string): readonly string[] {
   const pieces: string[] = [];
   let piece = "";
   /** What closes the code or formula that is open. */
   let closing: RegExp | undefined;
   let wasEmpty = false;
+  /** Nothing but empty lines came since fenced code ended. */
+  let isAfterCode = false;
   for (const line of text.split(/(?<=\n)/)) {
     const isEmpty = line.trim() === "";
-    if (!closing && wasEmpty && !isEmpty && !goesOn(piece, line)) {
-      pieces.push(piece);
-      piece = "";
+    if (!closing && !isEmpty) {
+      const isBorder = isAfterCode || isFence(line) || (wasEmpty ? !goesOn(piece, line) : isLongList(piece, line));
+      if (isBorder && piece !== "") {
+        pieces.push(ownCopy(piece));
+        piece = "";
+      }
+      isAfterCode = false;
     }
     piece += line;
-    if (closing) {
-      if (closing.test(line)) closing = undefined;
-    } else closing = openedBy(line);
+    if (!closing) closing = openedBy(line);
+    else if (closing.test(line)) {
+      closing = undefined;
+      isAfterCode = isFence(piece);
+    }
     wasEmpty = isEmpty;
   }
-  return piece === "" ? pieces : [...pieces, piece];
+  return piece === "" ? pieces : [...pieces, ownCopy(piece)];
 }
 
-const definitions = /^ {0,3}\[[^\]\n\r\u2028\u2029]+\]:/m;
-const listItem = /^ {0,3}(?:[-*+]|\d{1,9}[.)])\s/;
+/** What is sliced off a text keeps all of that text in memory: while an answer grows, each of its states. */
+function ownCopy(piece: string): string {
+  return JSON.parse(JSON.stringify(piece)) as string;
+}
+
+const footnote = /^ {0,3}\[\^[^\]\n]+\]:/m;
+const listItem = /^ {0,3}(?:[-*+]|(\d{1,9})[.)])\s/;
+/** Characters of a list after which its next item may begin another one. */
+const longList = 8000;
+
+/** Fenced code that stands in nothing else. */
+export function isFence(text: string): boolean {
+  return (text.startsWith("```") || text.startsWith("~~~")) && openedFence(text.slice(0, 1000)) !== undefined;
+}
 
 /** Within a list, an item or anything indented belongs to what came before. */
 function goesOn(piece: string, line: string): boolean {
-  return /^(?: {2,}|\t)/.test(line) || (listItem.test(piece) && listItem.test(line));
+  if (/^(?: {2,}|\t)/.test(line)) return true;
+  return listItem.test(piece) && listItem.test(line) && !isLongList(piece, line);
+}
+
+/** A list with numbers goes on with the next one. */
+function isLongList(piece: string, line: string): boolean {
+  if (piece.length < longList || !/^(?:[-*+]|\d)/.test(line) || !listItem.test(piece)) return false;
+  const number = listItem.exec(line)?.[1];
+  if (number === undefined) return listItem.test(line);
+  return new RegExp(`^${Number(number) - 1}[.)]\\s`, "m").test(piece.slice(-2000));
 }
 
 function openedBy(line: string): RegExp | undefined {
@@ -40,6 +82,23 @@ function openedBy(line: string): RegExp | undefined {
   if (!formula) return undefined;
   const end = formula[1] === "$$" ? "$$" : String.raw`\]`;
   return formula[2]?.includes(end) ? undefined : new RegExp(end.replaceAll(/[$\\\]]/g, String.raw`\$&`));
+}
+
+const definition = /^ {0,3}\[([^\]\n^][^\]\n]*)\]:[ \t]*\S.*$/gm;
+
+/** The pieces, each with the definitions of links that it names: those hold everywhere in a text, and stand at its end as a rule. */
+export function withDefinitions(pieces: readonly string[]): readonly string[] {
+  const found = new Map<string, string>();
+  for (const piece of pieces)
+    if (piece.includes("]:") && !isFence(piece))
+      for (const [line, label = ""] of piece.matchAll(definition)) found.set(`[${label.toLowerCase()}]`, line);
+  if (found.size === 0) return pieces;
+  return pieces.map((piece) => {
+    if (!piece.includes("[") || isFence(piece)) return piece;
+    const words = piece.toLowerCase();
+    const named = [...found].filter(([label]) => words.includes(label) && !words.includes(`${label}:`));
+    return named.length === 0 ? piece : [piece.trimEnd(), "", ...named.map(([, line]) => line), ""].join("\n\n");
+  });
 }
 
 type CodeFence = { readonly indent: string; readonly language: string; readonly closing: RegExp };

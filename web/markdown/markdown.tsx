@@ -1,10 +1,11 @@
 import {
   createContext,
   type ComponentProps,
+  type CSSProperties,
+  isValidElement,
   memo,
   type ReactNode,
   useContext,
-  useEffect,
   useMemo,
   useState,
   useSyncExternalStore,
@@ -18,7 +19,9 @@ import { CitationChip, CitationMarks } from "./citation-chip.tsx";
 import "./code.css";
 import { CodeBlock } from "./code-block.tsx";
 import { FileLink, FilePicture, isRelative } from "./file-link.tsx";
-import { fencedCode, markdownBlocks, withFormulas } from "./markdown-blocks.ts";
+import { createCutter, fencedCode, isFence, withDefinitions, withFormulas } from "./markdown-blocks.ts";
+import { useIsFormatted } from "./format-queue.ts";
+import { RawText } from "./raw-text.tsx";
 import { textDirection } from "./text-direction.ts";
 import { createListeners } from "../browser/listeners.ts";
 
@@ -34,18 +37,24 @@ const Files = createContext<string | undefined>(undefined);
 
 /**
  * What an agent wrote, as Markdown; raw HTML in it stays text, and its links and images never load by themselves from elsewhere.
- * While it is being written only its last block is formatted anew.
+ * While it is being written only its last block is formatted anew; of what is long, the parts are formatted one after the other.
  */
 export function Markdown({ text, citations, isLive, files }: MarkdownProps) {
+  const [cut] = useState(createCutter);
   const marked = useMemo(() => withMarks(text, citations), [text, citations]);
-  const blocks = useMemo(() => markdownBlocks(marked.text), [marked.text]);
-  const mounted = useSteps(blocks.length);
+  const parts = useMemo(() => partsOf(withDefinitions(cut(marked.text))), [cut, marked.text]);
+  const last = parts.length - 1;
   return (
     <CitationMarks value={marked.marks}>
       <Files value={files}>
         <div className="prose-page">
-          {blocks.slice(0, mounted).map((block, at) => (
-            <MarkdownBlock key={at} text={block} isLive={isLive && at === blocks.length - 1} />
+          {parts.map((blocks, at) => (
+            <MarkdownPart
+              key={at}
+              blocks={blocks}
+              isLive={isLive && at === last}
+              isAtOnce={at === 0 || at >= last - 1}
+            />
           ))}
         </div>
       </Files>
@@ -53,17 +62,52 @@ export function Markdown({ text, citations, isLive, files }: MarkdownProps) {
   );
 }
 
-/** What is mounted at once, and what comes with each frame after it: a long text would stop the page for seconds. */
-const [firstBlocks, stepBlocks] = [30, 6];
+/** Characters of the blocks that are formatted together, which takes some milliseconds. */
+const maxInPart = 4000;
 
-function useSteps(total: number): number {
-  const [count, setCount] = useState(firstBlocks);
-  useEffect(() => {
-    if (count >= total) return undefined;
-    const frame = requestAnimationFrame(() => setCount(count + stepBlocks));
-    return () => cancelAnimationFrame(frame);
-  }, [count, total]);
-  return Math.min(count, total);
+function partsOf(blocks: readonly string[]): readonly (readonly string[])[] {
+  const parts: string[][] = [];
+  let length = Infinity;
+  for (const block of blocks) {
+    length += block.length;
+    if (length <= maxInPart) parts.at(-1)!.push(block);
+    else {
+      parts.push([block]);
+      length = block.length;
+    }
+  }
+  return parts;
+}
+
+type PartProps = {
+  readonly blocks: readonly string[];
+  readonly isLive: boolean;
+  /** Without waiting for its turn. */ readonly isAtOnce: boolean;
+};
+
+const MarkdownPart = memo(
+  function MarkdownPart({ blocks, isLive, isAtOnce }: PartProps) {
+    const isFormatted = useIsFormatted(isAtOnce);
+    return (
+      <div className="prose-part" style={sizeOf(blocks)}>
+        {isFormatted
+          ? blocks.map((block, at) => (
+              <MarkdownBlock key={at} text={block} isLive={isLive && at === blocks.length - 1} />
+            ))
+          : blocks.join("")}
+      </div>
+    );
+  },
+  (one, other) =>
+    one.isLive === other.isLive &&
+    one.blocks.length === other.blocks.length &&
+    one.blocks.every((block, at) => block === other.blocks[at]),
+);
+
+/** About as high as it will be, so that the bar of the box that scrolls tells where one is: what is far off is laid out later. */
+function sizeOf(blocks: readonly string[]): CSSProperties {
+  const lines = blocks.reduce((sum, block) => sum + Math.max(block.split("\n").length, block.length / 80), 0);
+  return { containIntrinsicBlockSize: `auto ${Math.ceil(lines)}lh` };
 }
 
 /** In one block; what is longer is nothing that a person wrote, and would keep the page from its work. */
@@ -80,7 +124,8 @@ const MarkdownBlock = memo(function MarkdownBlock({
 }) {
   const formulas = useMemo(() => withFormulas(text), [text]);
   const maths = useMarkdownExtra("maths", formulas.includes("$$"));
-  if (text.length > maxInBlock) return <LongBlock text={text} isLive={isLive} />;
+  // Code is found without looking for Markdown in it.
+  if (isFence(text) || text.length > maxInBlock) return <CodeAndText text={text} isLive={isLive} />;
   const before: Plugins = maths ? [remarkGfm, maths.read, citationMarks] : [remarkGfm, citationMarks];
   const after: Plugins = [...(maths ? [maths.show] : []), textDirection];
   return (
@@ -93,21 +138,12 @@ const MarkdownBlock = memo(function MarkdownBlock({
 });
 
 /** Code stays code; text that is too long to be formatted stands as it is. */
-function LongBlock({ text, isLive }: { readonly text: string; readonly isLive: boolean }) {
+function CodeAndText({ text, isLive }: { readonly text: string; readonly isLive: boolean }) {
   const pieces = useMemo(() => fencedCode(text), [text]);
   return pieces.map((piece, at) => {
-    if (piece.kind === "code")
-      return (
-        <CodeBlock key={at} isLive={isLive}>
-          <code className={piece.language === "" ? undefined : `language-${piece.language}`}>{piece.text}</code>
-        </CodeBlock>
-      );
+    if (piece.kind === "code") return <CodeBlock key={at} {...piece} isLive={isLive} />;
     if (piece.text.length <= maxInBlock) return <MarkdownBlock key={at} text={piece.text} isLive={isLive} />;
-    return (
-      <p key={at} dir="auto" className="break-words whitespace-pre-wrap">
-        {piece.text}
-      </p>
-    );
+    return <RawText key={at} text={piece.text} />;
   });
 }
 
@@ -139,8 +175,13 @@ const components: Components = {
   ),
 };
 
+/** Of the `code` element that stands in it. */
 function Code({ children }: { readonly children?: ReactNode }) {
-  return <CodeBlock isLive={useContext(IsLive)}>{children}</CodeBlock>;
+  const isLive = useContext(IsLive);
+  const code: unknown = Array.isArray(children) ? children[0] : children;
+  if (!isValidElement<{ className?: string; children?: unknown }>(code)) return <pre>{children}</pre>;
+  const language = /\blanguage-(\S+)/.exec(code.props.className ?? "")?.[1] ?? "";
+  return <CodeBlock language={language} text={String(code.props.children ?? "")} isLive={isLive} />;
 }
 
 /** An address that may not be followed, such as a script, was taken out before: what is left is text. */

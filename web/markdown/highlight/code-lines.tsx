@@ -12,16 +12,13 @@ export function CodeLines({ text, language }: { readonly text: string; readonly 
   const coloured = useHighlighted(language, text);
   const pieces = useMemo(() => {
     const lines = text.split("\n");
-    return Array.from({ length: Math.ceil(lines.length / pieceLines) }, (_, at) =>
-      lines.slice(at * pieceLines, (at + 1) * pieceLines).join("\n"),
-    );
+    const count = Math.ceil(lines.length / pieceLines);
+    return Array.from({ length: count }, (_, at) => {
+      const ofPiece = lines.slice(at * pieceLines, (at + 1) * pieceLines);
+      return [...ofPiece, ...(at < count - 1 ? [""] : [])].join("\n");
+    });
   }, [text]);
-  return pieces.map((piece, at) => (
-    <Fragment key={at}>
-      {at > 0 && "\n"}
-      <CodePiece text={piece} lines={coloured} at={at} />
-    </Fragment>
-  ));
+  return pieces.map((piece, at) => <CodePiece key={at} text={piece} lines={coloured} at={at} />);
 }
 
 type PieceProps = { readonly text: string; readonly lines: readonly CodeLine[] | undefined; readonly at: number };
@@ -31,7 +28,8 @@ const CodePiece = memo(function CodePiece({ text, lines, at }: PieceProps) {
   const isNear = useIsNear(place, lines !== undefined);
   const shown = isNear ? lines?.slice(at * pieceLines, (at + 1) * pieceLines) : undefined;
   return (
-    <span ref={setPlace}>
+    // A box of its own, so that with a line more the browser need not lay out all of the code.
+    <span ref={setPlace} className="block">
       {shown?.map((line, number) => (
         <Fragment key={number}>
           {number > 0 && "\n"}
@@ -46,6 +44,7 @@ const CodePiece = memo(function CodePiece({ text, lines, at }: PieceProps) {
           )}
         </Fragment>
       )) ?? text}
+      {shown && text.endsWith("\n") && "\n"}
     </span>
   );
 });
