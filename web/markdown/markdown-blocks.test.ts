@@ -72,7 +72,7 @@ test("a link that is defined elsewhere in the text keeps its address, and code i
     "[a]: https://a.example\n[B]: https://b.example\n",
   ];
   const [first, ...others] = withDefinitions(pieces);
-  assert.equal(first, "see [a] and [The B][b]\n\n\n\n[a]: https://a.example\n\n[B]: https://b.example\n\n");
+  assert.equal(first, "see [a] and [The B][b]\n\n[a]: https://a.example\n[B]: https://b.example\n");
   assert.deepEqual(others, pieces.slice(1));
   assert.deepEqual(withDefinitions(["see [a]\n"]), ["see [a]\n"]);
 });

@@ -97,7 +97,7 @@ export function withDefinitions(pieces: readonly string[]): readonly string[] {
     if (!piece.includes("[") || isFence(piece)) return piece;
     const words = piece.toLowerCase();
     const named = [...found].filter(([label]) => words.includes(label) && !words.includes(`${label}:`));
-    return named.length === 0 ? piece : [piece.trimEnd(), "", ...named.map(([, line]) => line), ""].join("\n\n");
+    return named.length === 0 ? piece : `${piece.trimEnd()}\n\n${named.map(([, line]) => line).join("\n")}\n`;
   });
 }
 

@@ -106,7 +106,9 @@ const MarkdownPart = memo(
 
 /** About as high as it will be, so that the bar of the box that scrolls tells where one is: what is far off is laid out later. */
 function sizeOf(blocks: readonly string[]): CSSProperties {
-  const lines = blocks.reduce((sum, block) => sum + Math.max(block.split("\n").length, block.length / 80), 0);
+  const lines = blocks
+    .flatMap((block) => block.split("\n"))
+    .reduce((sum, { length }) => sum + (length === 0 ? 0.4 : Math.ceil(length / 85)), 0);
   return { containIntrinsicBlockSize: `auto ${Math.ceil(lines)}lh` };
 }
 

@@ -12,18 +12,23 @@ export function CodeLines({ text, language }: { readonly text: string; readonly 
   const coloured = useHighlighted(language, text);
   const pieces = useMemo(() => {
     const lines = text.split("\n");
-    const count = Math.ceil(lines.length / pieceLines);
-    return Array.from({ length: count }, (_, at) => {
-      const ofPiece = lines.slice(at * pieceLines, (at + 1) * pieceLines);
-      return [...ofPiece, ...(at < count - 1 ? [""] : [])].join("\n");
-    });
+    return Array.from({ length: Math.ceil(lines.length / pieceLines) }, (_, at) =>
+      lines.slice(at * pieceLines, (at + 1) * pieceLines).join("\n"),
+    );
   }, [text]);
-  return pieces.map((piece, at) => <CodePiece key={at} text={piece} lines={coloured} at={at} />);
+  return pieces.map((piece, at) => (
+    <CodePiece key={at} text={piece} end={at < pieces.length - 1 ? "\n" : ""} lines={coloured} at={at} />
+  ));
 }
 
-type PieceProps = { readonly text: string; readonly lines: readonly CodeLine[] | undefined; readonly at: number };
+type PieceProps = {
+  readonly text: string;
+  readonly end: string;
+  readonly lines: readonly CodeLine[] | undefined;
+  readonly at: number;
+};
 
-const CodePiece = memo(function CodePiece({ text, lines, at }: PieceProps) {
+const CodePiece = memo(function CodePiece({ text, end, lines, at }: PieceProps) {
   const [place, setPlace] = useState<HTMLElement | null>(null);
   const isNear = useIsNear(place, lines !== undefined);
   const shown = isNear ? lines?.slice(at * pieceLines, (at + 1) * pieceLines) : undefined;
@@ -44,7 +49,7 @@ const CodePiece = memo(function CodePiece({ text, lines, at }: PieceProps) {
           )}
         </Fragment>
       )) ?? text}
-      {shown && text.endsWith("\n") && "\n"}
+      {end}
     </span>
   );
 });
