@@ -62,6 +62,13 @@ const requirements = [
   sandbox,
   python,
   chromium,
+  {
+    name: "Firefox",
+    suites: "the page in another browser",
+    leaveOut: { COLLOQUY_TEST_FIREFOX: "no" },
+    isThere: () => isInPath("firefox-esr"),
+    packages: ["firefox-esr"],
+  },
 ];
 
 /**

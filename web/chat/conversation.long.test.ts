@@ -244,7 +244,7 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     await findsNothing("models");
     await page.keyboard.press("End");
     await page.keyboard.press("Enter");
-    assert.equal(await page.getByRole("listbox").count(), 0);
+    await page.getByRole("listbox").waitFor({ state: "detached" });
   });
 
   test("the title of what is said first is changed in place", async () => {
