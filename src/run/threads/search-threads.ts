@@ -94,12 +94,16 @@ function wordQuery(word: string): string {
   return `'${word.replaceAll("\\", "\\\\").replaceAll("'", "''")}':*`;
 }
 
-/** Of Markdown what is read: of a link its words, of a table its cells. */
+/** Of Markdown what is read: of a link its words, of a table its cells, of what is emphasised no stars. */
 function withoutMarks(text: string): string {
   return text
-    .replaceAll(/^[ \t]*(?:#{1,6} |> ?|[-*+] |```.*|\|[-:| ]+$)/gm, "")
+    .replaceAll(
+      /^[ \t]*(?:```.*|\|[-:| ]+$|(?:[-*_][ \t]*){3,}$|(?:(?:#{1,6} |> ?|[-*+] |\[[ xX]\] )[ \t]*){1,9})/gm,
+      "",
+    )
     .replaceAll(/!?\[([^\]\n]{1,500})\]\([^)\n]{0,2000}\)/g, "$1")
     .replaceAll(/\*\*|~~|`/g, "")
+    .replaceAll(/(?<![\w*\\])([*_])(?![\s*_])([^*_\n]{1,200})(?<!\s)\1(?![\w*])/g, "$2")
     .replaceAll(/^\||\|$/gm, "")
     .replaceAll(" | ", " · ");
 }
