@@ -2,8 +2,8 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What a long answer is made of; `size`: characters of prose, or lines of code. */
-export type AnswerKind = "prose" | "code";
+/** What a long answer is made of; its size is in characters of prose, lines of code, rows of a table. */
+export type AnswerKind = "prose" | "code" | "table";
 export const answerEnd = "That was the whole answer.";
 
 /** How a message asks for an answer. */
@@ -24,14 +24,9 @@ export async function startAnswerModel(): Promise<{ readonly url: string; stop()
     const parts: Buffer[] = [];
     request.on("data", (part: Buffer) => parts.push(part));
     request.on("end", () => {
-      const [, kind, size] =
-        [
-          ...Buffer.concat(parts)
-            .toString()
-            .matchAll(/(prose|code) (\d{1,7})/g),
-        ].at(-1) ?? [];
-      const text = kind === "code" ? codeAnswer(Number(size)) : proseAnswer(Number(size ?? 100));
-      void stream(response, text);
+      const asked = Buffer.concat(parts).toString();
+      const [, kind = "prose", size = "100"] = [...asked.matchAll(/(prose|code|table) (\d{1,7})/g)].at(-1) ?? [];
+      void stream(response, answerOf[kind as AnswerKind](Number(size)));
     });
   });
   server.listen(0, "127.0.0.1");
@@ -94,6 +89,11 @@ function proseBlock(part: number): string {
   }
 }
 
+function tableAnswer(rows: number): string {
+  const row = (at: number) => `| jumps ${at} | **never** before ${at} | \`over(${at})\` and some words more |\n`;
+  return `| what | how often | where |\n|---|---|---|\n${Array.from({ length: rows }, (_, at) => row(at)).join("")}\n${answerEnd}\n`;
+}
+
 function codeAnswer(lines: number): string {
   const code = Array.from({ length: lines }, (_, line) => codeLine(line)).join("\n");
   return `Here it is:\n\n\`\`\`ts\n${code}\n\`\`\`\n\n${answerEnd}\n`;
@@ -115,3 +115,9 @@ function codeLine(line: number): string {
       return "";
   }
 }
+
+const answerOf: Readonly<Record<AnswerKind, (size: number) => string>> = {
+  prose: proseAnswer,
+  code: codeAnswer,
+  table: tableAnswer,
+};

@@ -12,8 +12,8 @@ import { summarize } from "../statistics.ts";
 
 const executablePath = process.env["COLLOQUY_TEST_CHROMIUM"] ?? "/usr/bin/chromium";
 const agent = `---\n${JSON.stringify({ id: "assistant", model: "default", strategy: "chat", tools: [] })}\n---\nYou talk.\n`;
-const kinds = ["prose", "code"] as const;
-const about = { prose: "300 KB of prose", code: "2,000 lines of code" } as const;
+const kinds = ["prose", "code", "table"] as const;
+const about = { prose: "300 KB of prose", code: "2,000 lines of code", table: "a table of 500 rows" } as const;
 
 export const answers: Part = {
   name: "answers",
@@ -46,7 +46,7 @@ function measureAnswers(bench: Bench): Promise<readonly Row[]> {
     own({ stop: () => browser.close() });
     const newThread = async () => (await client.createThread()).id;
 
-    const sizes = bench.quick ? { prose: 20_000, code: 200 } : { prose: 300_000, code: 2000 };
+    const sizes = bench.quick ? { prose: 20_000, code: 200, table: 20 } : { prose: 300_000, code: 2000, table: 500 };
     bench.log("answers: tasks");
     const seen = await inRounds(bench.rounds, kinds, async (kind) =>
       measureAnswer(browser, url, { thread: await newThread(), kind, size: sizes[kind] }),

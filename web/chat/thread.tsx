@@ -6,6 +6,7 @@ import { announce } from "../parts/announce.tsx";
 import { type FollowedEnd, useFollowedEnd } from "../parts/log/stick-to-end.ts";
 import { useHasNewBelow } from "../parts/log/new-below.ts";
 import { Blocks } from "../turn/blocks.tsx";
+import { RawText } from "../markdown/raw-text.tsx";
 import { Speaker } from "../turn/speaker.tsx";
 import { AttachedFiles } from "../turn/attached-files.tsx";
 import { showEnd, showNewer, showOlder, useConversation } from "../conversation/conversation-store.ts";
@@ -106,6 +107,9 @@ const TurnView = memo((props: TurnProps) => {
 
 type ShownTurnProps = TurnProps & { readonly onEdit: () => void };
 
+/** Characters of what a person pasted, as a log. */
+const longText = 10_000;
+
 function PersonTurn({ onEdit, ...place }: ShownTurnProps) {
   const { turn, isLast } = place;
   return (
@@ -115,7 +119,7 @@ function PersonTurn({ onEdit, ...place }: ShownTurnProps) {
         (block) =>
           block.kind === "message" && (
             <div key={block.key} dir="auto" className="bubble whitespace-pre-wrap">
-              {block.text}
+              {block.text.length > longText ? <RawText text={block.text} /> : block.text}
               <AttachedFiles files={block.item?.body.files ?? []} />
             </div>
           ),

@@ -82,9 +82,9 @@ function set(change: Partial<ConversationState>): void {
   listeners.tell();
 }
 
-/** Text that comes is shown so often, however fast it comes: keys and scrolling have the time between. */
+/** Text that comes is shown so often, however fast it comes, and seldomer where that takes long: keys and scrolling have the time between. */
 const paintMs = 50;
-let shownAt = -paintMs;
+let nextAt = 0;
 
 /** What is no text, with the next frame. */
 function changed(event?: RunEvent): void {
@@ -93,11 +93,16 @@ function changed(event?: RunEvent): void {
   scheduled = true;
   const showNow = () => {
     scheduled = false;
+    const began = performance.now();
     set(seen());
-    shownAt = performance.now();
+    // Behind what React does of it, which it puts off until then.
+    queueMicrotask(() => {
+      const now = performance.now();
+      nextAt = now + Math.max(paintMs, 3 * (now - began));
+    });
   };
   const show = () => renderWhenReleased(showNow);
-  const waitMs = isOther ? 0 : shownAt + paintMs - performance.now();
+  const waitMs = isOther ? 0 : nextAt - performance.now();
   if (document.visibilityState !== "visible") setTimeout(show, 100);
   else if (waitMs > 0) setTimeout(() => requestAnimationFrame(show), waitMs);
   else requestAnimationFrame(show);

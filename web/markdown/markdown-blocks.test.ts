@@ -41,18 +41,18 @@ test("a long list goes on in another one, with the number that it would have", (
   const list = (mark: (at: number) => string, count = 40) =>
     Array.from({ length: count }, (_, at) => item(mark(at))).join("");
   assert.deepEqual(
-    cut(list(() => "-")).map((piece) => piece.length < 9000),
-    [true, true, true],
+    cut(list(() => "-")).map((piece) => piece.length < 5000),
+    [true, true, true, true, true],
   );
   const numbered = cut(list((at) => `${at + 1}.`));
-  assert.equal(numbered.length, 3);
+  assert.equal(numbered.length, 5);
   for (const piece of numbered) assert.match(piece, /^\d+\. word/);
   assert.equal(cut(list(() => "1.")).length, 1, "each of them would begin at one again");
   assert.equal(
     cut(list((at) => (at % 2 === 0 ? "-" : "  1."))).join(""),
     list((at) => (at % 2 === 0 ? "-" : "  1.")),
   );
-  assert.equal(cut(list(() => "-", 10)).length, 1);
+  assert.equal(cut(list(() => "-", 7)).length, 1);
 });
 
 test("a text that grows is cut as it would be at once", () => {

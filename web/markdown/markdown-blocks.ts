@@ -54,7 +54,7 @@ function ownCopy(piece: string): string {
 const footnote = /^ {0,3}\[\^[^\]\n]+\]:/m;
 const listItem = /^ {0,3}(?:[-*+]|(\d{1,9})[.)])\s/;
 /** Characters of a list after which its next item may begin another one. */
-const longList = 8000;
+const longList = 4000;
 
 /** Fenced code that stands in nothing else. */
 export function isFence(text: string): boolean {
