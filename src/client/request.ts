@@ -77,16 +77,16 @@ export function addressAt(server: ServerAccess, path: string): string {
 /** Reads the server's error from a failed response. */
 export async function errorOf(response: Response): Promise<ColloquyError> {
   const text = await response.text();
-  const { code, message, problems } = parseError(text);
+  const { code, message, param, problems } = parseError(text);
   return new ColloquyError(
     code ?? "http_error",
     response.status,
     message ?? `HTTP ${response.status}: ${text.slice(0, 200)}`,
-    Array.isArray(problems) ? { problems } : {},
+    { ...(typeof param === "string" && { param }), ...(Array.isArray(problems) && { problems }) },
   );
 }
 
-type SentError = { code?: string; message?: string; problems?: ErrorDetail["problems"] };
+type SentError = { code?: string; message?: string } & ErrorDetail;
 
 function parseError(text: string): SentError {
   try {

@@ -121,10 +121,12 @@ function SetBudget({ given, onSet }: SetProps) {
   });
   const [onLimit, setOnLimit] = useState<OnBudgetLimit>(given?.onLimit ?? "wait");
   const amount = (key: "tokens" | "cost" | "requests") => (values[key] === "" ? null : Number(values[key]));
-  const input = (key: keyof typeof values, label: string) => (
+  const input = (key: keyof typeof values, label: string, bounds: { isWhole?: true; most?: number } = {}) => (
     <TextField
       label={label}
+      name={key}
       type="number"
+      {...bounds}
       value={values[key]}
       onChange={(value) => setValues({ ...values, [key]: value })}
     />
@@ -170,10 +172,10 @@ function SetBudget({ given, onSet }: SetProps) {
           ["month", t`month`],
         ]}
       />
-      {input("tokens", t`Tokens`)}
+      {input("tokens", t`Tokens`, { isWhole: true })}
       {input("cost", t`Cost`)}
-      {input("requests", t`Requests`)}
-      {input("warnAt", t`Warn at (%)`)}
+      {input("requests", t`Requests`, { isWhole: true })}
+      {input("warnAt", t`Warn at (%)`, { most: 100 })}
       <ChoiceField
         label={t`When used up`}
         value={onLimit}

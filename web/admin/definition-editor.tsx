@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { DefinedView } from "../../src/protocol/agents/definitions.ts";
-import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import type { DefinitionDraft, KindClient } from "../../src/client/definitions.ts";
 import { commandLineOf } from "../../src/protocol/agents/command-line.ts";
 import { confirmAction } from "../parts/confirm.tsx";
@@ -9,7 +8,7 @@ import { definitionOf, type FieldSpec, definitionForm, type DefinitionForm, line
 import { Act } from "../parts/action-button.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { PicksField } from "../parts/menus/picks-field.tsx";
-import { ChoiceField, Field, TextField, useHelp } from "../parts/forms/fields.tsx";
+import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 import { addNames, sourceNames } from "./admin-names.ts";
 
 const kinds = { models: "model", agents: "agent", "mcp-servers": "mcp-server" } as const;
@@ -77,7 +76,7 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
   };
   async function save(): Promise<void> {
     const given = await confirmed();
-    if (given) await onSaved(await kept(given).catch((error: unknown) => Promise.reject(inWordsOfForm(error, fields))));
+    if (given) await onSaved(await kept(given));
   }
   const kept = (given: DefinitionDraft) =>
     revision === undefined ? kind.create(given) : kind.change({ ...given, revision });
@@ -89,6 +88,7 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
           name={entry?.id ?? addNames[section]}
           submit={t`Save`}
           onSubmit={save}
+          asksBeforeLeaving
           beside={
             <>
               {tryIt && (
@@ -118,6 +118,7 @@ export function DefinitionEditor<View extends DefinedView>(props: DefinitionEdit
             {!entry && (
               <TextField
                 label={t`Name`}
+                name="id"
                 help={t`Short, without spaces. It is written in addresses and, for agents, after the @.`}
                 value={id}
                 onChange={setId}
@@ -161,27 +162,19 @@ function RestOfDefinition({ isOpen, text, onChange }: RestProps) {
     <details className="basis-full" open={isOpen}>
       <summary>{t`Advanced (JSON)`}</summary>
       <Field label={t`Other keys of the definition`} isWide>
-        <textarea
-          className="field w-full text-ink"
-          rows={8}
-          value={text}
-          spellCheck={false}
-          onChange={(event) => onChange(event.target.value)}
-        />
+        {(control) => (
+          <textarea
+            {...control}
+            className="field w-full text-ink"
+            rows={8}
+            value={text}
+            spellCheck={false}
+            onChange={(event) => onChange(event.target.value)}
+          />
+        )}
       </Field>
     </details>
   );
-}
-
-/** What is wrong by the names of the fields it stands in, instead of the keys behind them. */
-function inWordsOfForm(error: unknown, fields: readonly FieldSpec[]): unknown {
-  if (!(error instanceof ColloquyError) || !error.detail.problems?.length) return error;
-  const labels = new Map([["id", t`Name`], ...fields.map(({ key, label }): [string, string] => [key, label])]);
-  const lines = error.detail.problems.map(({ path, message }) => {
-    const label = labels.get(path.split(/[.[]/, 1)[0]!) ?? path;
-    return label === "" ? message : `${label}: ${message}`;
-  });
-  return new Error(lines.join("\n"), { cause: error });
 }
 
 /** Where it is defined, and what that means for changing it. */
@@ -200,13 +193,12 @@ type SpecFieldProps = {
 };
 
 function SpecField({ field, value, onChange }: SpecFieldProps) {
-  const { label, kind, choices = [], hint, help, isNeeded = false, picks } = field;
-  const explained = useHelp(help);
+  const { key, label, kind, choices = [], hint, help, isNeeded = false, picks } = field;
+  const about = { label, name: key, help };
   if (picks)
     return (
       <PicksField
-        label={label}
-        help={help}
+        {...about}
         hint={hint}
         picks={picks}
         isOpenEnded
@@ -222,8 +214,7 @@ function SpecField({ field, value, onChange }: SpecFieldProps) {
   if (kind === "choice")
     return (
       <ChoiceField
-        label={label}
-        help={help}
+        {...about}
         value={value}
         onChange={onChange}
         options={[...new Set([...choices, value])].map((each) => [each, each === "" ? t`(default)` : each])}
@@ -232,8 +223,7 @@ function SpecField({ field, value, onChange }: SpecFieldProps) {
   if (kind === "line" || kind === "secret")
     return (
       <TextField
-        label={label}
-        help={help}
+        {...about}
         value={value}
         onChange={onChange}
         type={kind === "secret" ? "password" : "text"}
@@ -243,16 +233,18 @@ function SpecField({ field, value, onChange }: SpecFieldProps) {
       />
     );
   return (
-    <Field label={label} isWide={kind === "long"} help={explained}>
-      <textarea
-        aria-describedby={explained?.id}
-        className="field w-full min-w-60 text-ink"
-        rows={kind === "long" ? 8 : 3}
-        value={value}
-        placeholder={hint}
-        spellCheck={kind === "long"}
-        onChange={(event) => onChange(event.target.value)}
-      />
+    <Field {...about} isWide={kind === "long"}>
+      {(control) => (
+        <textarea
+          {...control}
+          className="field w-full min-w-60 text-ink"
+          rows={kind === "long" ? 8 : 3}
+          value={value}
+          placeholder={hint}
+          spellCheck={kind === "long"}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
     </Field>
   );
 }

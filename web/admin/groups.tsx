@@ -33,7 +33,7 @@ export function Groups() {
           changeQuery({ edit: name.trim() });
         }}
       >
-        <TextField label={t`Name`} value={name} onChange={setName} isNeeded />
+        <TextField label={t`Name`} name="name" value={name} onChange={setName} isNeeded />
       </Form>
       {group && <Group key={group.name} group={group} onChange={loaded.reload} />}
       <Waiting of={loaded} />
@@ -91,6 +91,7 @@ function Group({ group, onChange }: { readonly group: GroupView; readonly onChan
       <h2>{group.name}</h2>
       <Form
         name={t`Permissions`}
+        asksBeforeLeaving
         submit={t`Save`}
         onSubmit={() => groups.save(group.name, linesOf(permissions)).then(onChange)}
         beside={
@@ -101,16 +102,20 @@ function Group({ group, onChange }: { readonly group: GroupView; readonly onChan
       >
         <Field
           label={t`One per line: agent:<id>, model:<id>, tool:<name>, collection:<name>, room:<name>; * matches anything`}
+          name="permissions"
           isWide
         >
-          <textarea
-            className="field w-full text-ink"
-            rows={6}
-            value={permissions}
-            placeholder={"agent:*\nmodel:gpt-*\ntool:calculate"}
-            spellCheck={false}
-            onChange={(event) => setPermissions(event.target.value)}
-          />
+          {(control) => (
+            <textarea
+              {...control}
+              className="field w-full text-ink"
+              rows={6}
+              value={permissions}
+              placeholder={"agent:*\nmodel:gpt-*\ntool:calculate"}
+              spellCheck={false}
+              onChange={(event) => setPermissions(event.target.value)}
+            />
+          )}
         </Field>
       </Form>
       {group.name !== everyone && <Members name={group.name} onChange={onChange} />}

@@ -44,7 +44,7 @@ export function Keys({ user: { id, name }, onTold }: KeysProps) {
           </button>
         }
       >
-        <TextField label={t`Label`} value={label} onChange={setLabel} hint={t`created by an admin`} />
+        <TextField label={t`Label`} name="label" value={label} onChange={setLabel} hint={t`created by an admin`} />
         <ScopesField label={t`Scopes`} value={scopes} onChange={setScopes} />
       </Form>
       <Waiting of={loaded} />

@@ -164,7 +164,7 @@ function NewAccount({ onMade, onChange }: NewAccountProps) {
         onChange();
       }}
     >
-      <TextField label={t`Name`} value={name} onChange={setName} isNeeded />
+      <TextField label={t`Name`} name="name" value={name} onChange={setName} isNeeded />
       <ChoiceField label={t`Role`} value={role} options={roles} onChange={(value) => setRole(value as Role)} />
     </Form>
   );
@@ -193,8 +193,17 @@ function Invitations({ onMade }: { readonly onMade: (told: OneTimeSecret) => voi
           }}
         >
           <ChoiceField label={t`Role`} value={role} options={roles} onChange={(value) => setRole(value as Role)} />
-          <TextField label={t`Add to groups`} value={into} onChange={setInto} />
-          <TextField label={t`Valid for (days)`} type="number" value={days} onChange={setDays} isNeeded />
+          <TextField label={t`Add to groups`} name="groups" value={into} onChange={setInto} />
+          <TextField
+            label={t`Valid for (days)`}
+            name="days"
+            type="number"
+            least={1}
+            isWhole
+            value={days}
+            onChange={setDays}
+            isNeeded
+          />
         </Form>
         <Waiting of={loaded} />
         <ul className="grid gap-1">
@@ -232,7 +241,13 @@ function Erase({ user, onBegun }: { readonly user: UserView; readonly onBegun: (
           </button>
         }
       >
-        <TextField label={t`Type the account name to confirm`} value={confirm} onChange={setConfirm} isNeeded />
+        <TextField
+          label={t`Type the account name to confirm`}
+          name="confirm"
+          value={confirm}
+          onChange={setConfirm}
+          isNeeded
+        />
       </Form>
     </section>
   );

@@ -167,7 +167,7 @@ describe("the administration", { skip: skipBrowser }, () => {
     await page.getByRole("option", { name: /^no_such_tool/ }).click();
     await findsNothing(page, "tools picked");
     await editor.getByRole("button", { name: "Save" }).click();
-    await editor.getByRole("alert").getByText("Name: lower-case letters").waitFor();
+    await editor.getByRole("alert").getByText("lower-case letters").waitFor();
     assert.equal(await editor.getByLabel("Instructions").inputValue(), instructions);
     await editor.getByLabel("Name", { exact: true }).fill("poet");
     await editor.getByRole("button", { name: "Save" }).click();

@@ -35,6 +35,7 @@ function SettingsForm({ threadId, agent, settings }: SettingsFormProps) {
   });
   const [toolsOff, setToolsOff] = useState<readonly string[]>(settings.toolsOff ?? []);
   const field = (name: keyof typeof written) => ({
+    name: `settings.${name}`,
     value: written[name],
     onChange: (value: string) => setWritten({ ...written, [name]: value }),
   });
@@ -56,7 +57,7 @@ function SettingsForm({ threadId, agent, settings }: SettingsFormProps) {
     announce(t`Saved. It counts from the next message on.`);
   }
   return (
-    <Form name={t`Conversation settings`} submit={t`Save`} onSubmit={save}>
+    <Form name={t`Conversation settings`} submit={t`Save`} onSubmit={save} asksBeforeLeaving>
       <div className="grid basis-full gap-3">
         <ChoiceField
           label={t`Model`}
@@ -66,14 +67,17 @@ function SettingsForm({ threadId, agent, settings }: SettingsFormProps) {
             ...models.filter(({ mayName }) => mayName).map(({ id }): [string, string] => [id, id]),
           ]}
         />
-        <Field label={t`Instructions`}>
-          <textarea
-            dir="auto"
-            className="field w-full text-ink"
-            rows={5}
-            value={written.instructions}
-            onChange={(event) => field("instructions").onChange(event.target.value)}
-          />
+        <Field label={t`Instructions`} name="settings.instructions">
+          {(control) => (
+            <textarea
+              {...control}
+              dir="auto"
+              className="field w-full text-ink"
+              rows={5}
+              value={written.instructions}
+              onChange={(event) => field("instructions").onChange(event.target.value)}
+            />
+          )}
         </Field>
         <TextField
           label={t`Temperature`}
@@ -84,6 +88,8 @@ function SettingsForm({ threadId, agent, settings }: SettingsFormProps) {
         <TextField
           label={t`Longest answer, in tokens`}
           type="number"
+          least={1}
+          isWhole
           help={t`At most as many as the agent allows.`}
           {...field("maxTokens")}
         />

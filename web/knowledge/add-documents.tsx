@@ -187,14 +187,17 @@ function Written({ id, writing: { kind, text }, onChange, onClose }: WrittenProp
     >
       {kind === "text" && <TextField label={t`Name`} value={name} onChange={setName} isNeeded />}
       <Field label={kind === "text" ? t`Text` : title} isWide>
-        <textarea
-          ref={field}
-          className="field w-full text-ink"
-          rows={kind === "text" ? 8 : 4}
-          value={text}
-          required
-          onChange={(event) => onChange(event.target.value)}
-        />
+        {(control) => (
+          <textarea
+            {...control}
+            ref={field}
+            className="field w-full text-ink"
+            rows={kind === "text" ? 8 : 4}
+            value={text}
+            required
+            onChange={(event) => onChange(event.target.value)}
+          />
+        )}
       </Field>
     </Form>
   );

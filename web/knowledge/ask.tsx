@@ -97,22 +97,25 @@ function Question({ collections, onAnswer }: KnowledgeQuestionProps) {
       <p className="max-w-prose text-muted">{t`Shows what agents find with the tool rag: the passages, and how each was found.`}</p>
       <Form name={t`Test a query`} submit={isBusy ? t`Searching…` : t`Search`} onSubmit={ask}>
         <Field label={t`Question`} isWide>
-          <textarea
-            dir="auto"
-            className="field w-full max-w-3xl text-ink"
-            style={{ minHeight: "3.5em", fontFamily: "inherit", fontSize: 16 }}
-            rows={2}
-            maxLength={4000}
-            required
-            placeholder={t`Where do herons wait for their food?`}
-            value={question}
-            onChange={(event) => setQuestion(event.target.value)}
-            onKeyDown={(event) => {
-              if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
-              event.preventDefault();
-              event.currentTarget.form?.requestSubmit();
-            }}
-          />
+          {(control) => (
+            <textarea
+              {...control}
+              dir="auto"
+              className="field w-full max-w-3xl text-ink"
+              style={{ minHeight: "3.5em", fontFamily: "inherit", fontSize: 16 }}
+              rows={2}
+              maxLength={4000}
+              required
+              placeholder={t`Where do herons wait for their food?`}
+              value={question}
+              onChange={(event) => setQuestion(event.target.value)}
+              onKeyDown={(event) => {
+                if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+                event.preventDefault();
+                event.currentTarget.form?.requestSubmit();
+              }}
+            />
+          )}
         </Field>
         {!only && (
           <fieldset className="basis-full">

@@ -1,4 +1,3 @@
-import type { ReactNode } from "react";
 import { t } from "@lingui/core/macro";
 import type { CollectionView, KnowledgeChoices } from "../../src/protocol/knowledge/collections.ts";
 import type { CollectionInput } from "../../src/client/knowledge.ts";
@@ -69,24 +68,18 @@ export function changedSettings(
   return Object.fromEntries(changed.map((key) => [key, values[key]?.(now[key]) ?? now[key]]));
 }
 
-/** A field, and what it means. */
-function Setting({ is, children }: { readonly is: string; readonly children: ReactNode }) {
-  return (
-    <div className="setting">
-      {children}
-      <p>{is}</p>
-    </div>
-  );
-}
-
-const grid = "grid basis-full gap-x-6 gap-y-4 sm:grid-cols-2 lg:grid-cols-3";
+const grid = "setting-grid grid basis-full gap-x-6 gap-y-4 sm:grid-cols-2 lg:grid-cols-3";
 
 export function AboutFields({ written, onChange, choices }: FieldsProps) {
   return (
     <div className={grid}>
-      <div className="setting">
-        <TextField label={t`Name`} value={written.name} onChange={(name) => onChange({ ...written, name })} isNeeded />
-      </div>
+      <TextField
+        label={t`Name`}
+        name="name"
+        value={written.name}
+        onChange={(name) => onChange({ ...written, name })}
+        isNeeded
+      />
       <ModelField written={written} onChange={onChange} choices={choices} />
       <div className="sm:col-span-2 lg:col-span-3">
         <DescriptionField written={written} onChange={onChange} />
@@ -97,142 +90,124 @@ export function AboutFields({ written, onChange, choices }: FieldsProps) {
 
 export function DescriptionField({ written, onChange }: Omit<FieldsProps, "choices">) {
   return (
-    <Field label={`${t`Description`} (${t`Description (shown to agents)`})`}>
-      <textarea
-        className="field text-ink"
-        style={{ minHeight: "3.5em", fontFamily: "inherit" }}
-        rows={2}
-        maxLength={2000}
-        value={written.description}
-        onChange={(event) => onChange({ ...written, description: event.target.value })}
-      />
+    <Field label={t`Description (shown to agents)`} name="description">
+      {(control) => (
+        <textarea
+          {...control}
+          className="field text-ink"
+          style={{ minHeight: "3.5em", fontFamily: "inherit" }}
+          rows={2}
+          maxLength={2000}
+          value={written.description}
+          onChange={(event) => onChange({ ...written, description: event.target.value })}
+        />
+      )}
     </Field>
   );
 }
 
 /** A list where all are known by name, else a line that offers those that are. */
 export function ModelField({ written, onChange, choices: { embeddingModels, otherModels, defaults } }: FieldsProps) {
+  const others = otherModels.map((name) => (name === "*" ? "http:…, onnx:…, gguf:…" : name)).join(", ");
   const given = {
     label: t`Embedding model`,
+    name: "embeddingModel",
+    help: `${t`Finds passages by meaning, not only by their words. With “none”, search is by words, which is often good enough.`} ${others === "" ? "" : `${t`Other models you can enter: ${{ names: others }}`}. `}${t`Default: ${{ value: defaults.embeddingModel }}.`}`,
     value: written.embeddingModel,
     onChange: (embeddingModel: string) => onChange({ ...written, embeddingModel }),
   };
   const known = [...new Set([...embeddingModels, written.embeddingModel])];
-  const others = otherModels.map((name) => (name === "*" ? "http:…, onnx:…, gguf:…" : name)).join(", ");
-  return (
-    <Setting
-      is={`${t`Finds passages by meaning, not only by their words. With “none”, search is by words, which is often good enough.`} ${others === "" ? "" : `${t`Other models you can enter: ${{ names: others }}`}. `}${t`Default: ${{ value: defaults.embeddingModel }}.`}`}
-    >
-      {otherModels.length === 0 ? (
-        <ChoiceField {...given} options={known.map((each) => [each, each])} />
-      ) : (
-        <TextField {...given} choices={known} isNeeded />
-      )}
-    </Setting>
+  return otherModels.length === 0 ? (
+    <ChoiceField {...given} options={known.map((each) => [each, each])} />
+  ) : (
+    <TextField {...given} choices={known} isNeeded />
   );
 }
 
+const fieldsOf = (written: CollectionForm, onChange: FieldsProps["onChange"]) => (key: keyof CollectionForm) => ({
+  name: `settings.${key}`,
+  value: written[key],
+  onChange: (value: string) => onChange({ ...written, [key]: value }),
+});
+
 export function CuttingFields({ written, onChange, choices: { defaults, languages } }: FieldsProps) {
-  const set = (key: keyof CollectionForm) => (value: string) => onChange({ ...written, [key]: value });
+  const field = fieldsOf(written, onChange);
   return (
     <div className={grid}>
-      <Setting
-        is={`${t`Longer chunks give more context; shorter ones are matched more precisely.`} ${t`Default: ${{ value: String(defaults.chunkSize) }}.`}`}
-      >
-        <TextField
-          label={t`Chunk size (tokens)`}
-          type="number"
-          value={written.chunkSize}
-          onChange={set("chunkSize")}
-          isNeeded
-        />
-      </Setting>
-      <Setting
-        is={`${t`How much of a chunk the next one repeats. At most half a chunk.`} ${t`Default: ${{ value: String(defaults.chunkOverlap) }}.`}`}
-      >
-        <TextField
-          label={t`Chunk overlap (tokens)`}
-          type="number"
-          value={written.chunkOverlap}
-          onChange={set("chunkOverlap")}
-          isNeeded
-        />
-      </Setting>
-      <Setting
-        is={`${t`Words are matched in all their forms in this language. Use “simple” for mixed languages.`} ${t`Default: ${{ value: defaults.language }}.`}`}
-      >
-        <ChoiceField
-          label={t`Language`}
-          value={written.language}
-          onChange={set("language")}
-          options={[...new Set([...languages, written.language])].map((each) => [each, each])}
-        />
-      </Setting>
+      <TextField
+        label={t`Chunk size (tokens)`}
+        help={`${t`Longer chunks give more context; shorter ones are matched more precisely.`} ${t`Default: ${{ value: String(defaults.chunkSize) }}.`}`}
+        type="number"
+        isWhole
+        {...field("chunkSize")}
+        isNeeded
+      />
+      <TextField
+        label={t`Chunk overlap (tokens)`}
+        help={`${t`How much of a chunk the next one repeats. At most half a chunk.`} ${t`Default: ${{ value: String(defaults.chunkOverlap) }}.`}`}
+        type="number"
+        isWhole
+        {...field("chunkOverlap")}
+        isNeeded
+      />
+      <ChoiceField
+        label={t`Language`}
+        help={`${t`Words are matched in all their forms in this language. Use “simple” for mixed languages.`} ${t`Default: ${{ value: defaults.language }}.`}`}
+        {...field("language")}
+        options={[...new Set([...languages, written.language])].map((each) => [each, each])}
+      />
     </div>
   );
 }
 
 export function SearchingFields({ written, onChange, choices: { defaults, rerankers, reranker } }: FieldsProps) {
-  const set = (key: keyof CollectionForm) => (value: string) => onChange({ ...written, [key]: value });
+  const field = fieldsOf(written, onChange);
   return (
     <div className={grid}>
-      <Setting is={t`“both” isn't always better: a weak embedding model gives worse results than words alone.`}>
-        <ChoiceField
-          label={t`Search by`}
-          value={written.retrieval}
-          onChange={set("retrieval")}
-          options={[
-            ["", t`both; words if there is no model`],
-            ["lexical", t`words`],
-            ["vector", t`meaning`],
-            ["hybrid", t`both`],
-          ]}
-        />
-      </Setting>
-      <Setting
-        is={`${t`When searching by both: 0 is words only, 1 is meaning only.`} ${t`Default: ${{ value: String(defaults.hybridWeight) }}.`}`}
-      >
-        <TextField
-          label={t`Weight of meaning`}
-          type="number"
-          value={written.hybridWeight}
-          onChange={set("hybridWeight")}
-          isNeeded
-        />
-      </Setting>
-      <Setting
-        is={t`“flat” compares all vectors and misses none; “hnsw” and “ivfflat” compare some; “auto” is flat up to 20,000.`}
-      >
-        <ChoiceField
-          label={t`Vector index`}
-          value={written.indexType}
-          onChange={set("indexType")}
-          options={["auto", "flat", "hnsw", "ivfflat"].map((each) => [each, each])}
-        />
-      </Setting>
-      <Setting is={t`Agents first rephrase a question in the words that documents would use. Costs one model request.`}>
-        <ChoiceField
-          label={t`Rewrite questions`}
-          value={written.rewrite}
-          onChange={set("rewrite")}
-          options={[
-            ["false", t`no`],
-            ["true", t`yes`],
-          ]}
-        />
-      </Setting>
-      <Setting is={t`Reads question and passage together and reorders the results.`}>
-        <ChoiceField
-          label={t`Reranker`}
-          value={written.reranker}
-          onChange={set("reranker")}
-          options={[
-            ["", t`default (${{ name: reranker ?? t`none` }})`],
-            ...rerankers.map((each) => [each, each] as const),
-            ["none", t`none`],
-          ]}
-        />
-      </Setting>
+      <ChoiceField
+        label={t`Search by`}
+        help={t`“both” isn't always better: a weak embedding model gives worse results than words alone.`}
+        {...field("retrieval")}
+        options={[
+          ["", t`both; words if there is no model`],
+          ["lexical", t`words`],
+          ["vector", t`meaning`],
+          ["hybrid", t`both`],
+        ]}
+      />
+      <TextField
+        label={t`Weight of meaning`}
+        help={`${t`When searching by both: 0 is words only, 1 is meaning only.`} ${t`Default: ${{ value: String(defaults.hybridWeight) }}.`}`}
+        type="number"
+        most={1}
+        {...field("hybridWeight")}
+        isNeeded
+      />
+      <ChoiceField
+        label={t`Vector index`}
+        help={t`“flat” compares all vectors and misses none; “hnsw” and “ivfflat” compare some; “auto” is flat up to 20,000.`}
+        {...field("indexType")}
+        options={["auto", "flat", "hnsw", "ivfflat"].map((each) => [each, each])}
+      />
+      <ChoiceField
+        label={t`Rewrite questions`}
+        help={t`Agents first rephrase a question in the words that documents would use. Costs one model request.`}
+        {...field("rewrite")}
+        options={[
+          ["false", t`no`],
+          ["true", t`yes`],
+        ]}
+      />
+      <ChoiceField
+        label={t`Reranker`}
+        help={t`Reads question and passage together and reorders the results.`}
+        {...field("reranker")}
+        options={[
+          ["", t`default (${{ name: reranker ?? t`none` }})`],
+          ...rerankers.map((each) => [each, each] as const),
+          ["none", t`none`],
+        ]}
+      />
     </div>
   );
 }

@@ -50,6 +50,7 @@ function About({ collection, onChange }: SettingsProps) {
       <h2>{t`Name and description`}</h2>
       <Form
         name={t`Name and description`}
+        asksBeforeLeaving
         submit={t`Save`}
         onSubmit={async () => {
           const { name, description } = written;
@@ -62,6 +63,7 @@ function About({ collection, onChange }: SettingsProps) {
         <div className="grid basis-full gap-3 sm:max-w-xl">
           <TextField
             label={t`Name`}
+            name="name"
             value={written.name}
             onChange={(name) => {
               setWritten({ ...written, name });
@@ -92,6 +94,7 @@ function Searching({ collection, choices, onChange }: SettingsProps) {
       <p className="text-muted">{t`Takes effect with the next query.`}</p>
       <Form
         name={t({ context: "noun", message: `Search` })}
+        asksBeforeLeaving
         submit={t`Save`}
         onSubmit={async () => {
           await client.knowledge.change(collection.id, { settings: changedSettings(begun, written, searchingKeys) });
@@ -127,6 +130,7 @@ function Cutting({ collection, choices, onChange }: SettingsProps) {
       <p className="text-muted">{t`Takes effect when documents are re-indexed. Until then, each stays searchable by words.`}</p>
       <Form
         name={t`Indexing`}
+        asksBeforeLeaving
         submit={documents === 0 ? t`Save` : t`Re-index all documents`}
         isSure={
           documents === 0

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { reasonOf } from "../page/server.ts";
 import { Problem } from "./problem.tsx";
 
@@ -24,9 +24,7 @@ export function Act({ onAct, isSure, children, name, look = "button", isDisabled
         disabled={isDisabled}
         // With `disabled` it would lose the focus.
         aria-disabled={isBusy || undefined}
-        onClick={() => {
-          if (!isBusy) act();
-        }}
+        onClick={() => act()}
       >
         {children}
       </button>
@@ -49,19 +47,21 @@ export function useAct<Input = void>(
 } {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
-  function act(input: Input): void {
-    setBusy(true);
-    setProblem(undefined);
-    onAct(input)
-      .catch((error: unknown) => setProblem(reasonOf(error)))
-      .finally(() => setBusy(false));
+  const busy = useRef(false);
+  async function act(input: Input): Promise<void> {
+    if (busy.current) return;
+    busy.current = true;
+    try {
+      if (isSure && !(await isSure(input))) return;
+      setBusy(true);
+      setProblem(undefined);
+      await onAct(input);
+    } catch (error) {
+      setProblem(reasonOf(error));
+    } finally {
+      busy.current = false;
+      setBusy(false);
+    }
   }
-  return {
-    isBusy,
-    problem,
-    act(input) {
-      if (!isSure) act(input);
-      else void isSure(input).then((is) => is && act(input));
-    },
-  };
+  return { isBusy, problem, act: (input) => void act(input) };
 }

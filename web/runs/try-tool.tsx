@@ -83,7 +83,6 @@ async function argumentsOf(from: string, signal: AbortSignal): Promise<unknown> 
 function OneTool({ tool, given }: { readonly tool: ListedTool; readonly given: unknown }) {
   const [fields] = useState(() => fieldsOf(tool.parameters));
   const [draft, setDraft] = useState<FormDraft>(() => draftOf(fields, given));
-  const [isTried, setTried] = useState(false);
   const [answer, setAnswer] = useState<ToolCallView>();
   // A call whose answer got lost is made again under its key: what it did is not done twice.
   const lost = useRef<{ readonly given: string; readonly key: string }>(undefined);
@@ -107,15 +106,14 @@ function OneTool({ tool, given }: { readonly tool: ListedTool; readonly given: u
         name={tool.name}
         submit={t({ context: "verb", message: `Call` })}
         onSubmit={async () => {
-          setTried(true);
           setAnswer(undefined);
-          if (problems.size === 0) await call();
+          await call();
         }}
       >
         {fields.length === 0 ? (
           <p className="basis-full text-muted">{t`No arguments`}</p>
         ) : (
-          <SchemaForm fields={fields} draft={draft} onChange={setDraft} {...(isTried ? { problems } : {})} />
+          <SchemaForm fields={fields} draft={draft} onChange={setDraft} problems={problems} />
         )}
       </Form>
       {answer && <Answer answer={answer} onAnswer={setAnswer} />}

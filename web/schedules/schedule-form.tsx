@@ -57,6 +57,7 @@ export function ScheduleForm({ schedule, agents, onKept, onClose }: ScheduleForm
       <Form
         name={title}
         submit={t`Save`}
+        asksBeforeLeaving
         onSubmit={async () => {
           const input = { agent, prompt: prompt.trim(), cron: cron ?? rhythm.cron, timeZone, missed };
           await (schedule ? client.schedules.update(schedule.id, input) : client.schedules.create(input));
@@ -68,26 +69,37 @@ export function ScheduleForm({ schedule, agents, onKept, onClose }: ScheduleForm
           </button>
         }
       >
-        <Field label={t`What should the agent do?`} isWide>
-          <textarea
-            dir="auto"
-            className="field w-full text-ink"
-            rows={3}
-            value={prompt}
-            placeholder={t`Tell me what is due today.`}
-            required
-            autoFocus
-            onChange={(event) => setPrompt(event.target.value)}
-          />
+        <Field label={t`What should the agent do?`} name="prompt" isWide>
+          {(control) => (
+            <textarea
+              {...control}
+              dir="auto"
+              className="field w-full text-ink"
+              rows={3}
+              value={prompt}
+              placeholder={t`Tell me what is due today.`}
+              required
+              autoFocus
+              onChange={(event) => setPrompt(event.target.value)}
+            />
+          )}
         </Field>
         <ChoiceField
           label={t`Agent`}
+          name="agent"
           value={agent}
           onChange={setAgent}
           options={agents.map(({ id }): [string, string] => [id, `@${id}`])}
         />
         <When rhythm={rhythm} onChange={setRhythm} />
-        <TextField label={t`Time zone`} value={timeZone} onChange={setTimeZone} choices={zones} isNeeded />
+        <TextField
+          label={t`Time zone`}
+          name="timeZone"
+          value={timeZone}
+          onChange={setTimeZone}
+          choices={zones}
+          isNeeded
+        />
         <ChoiceField
           label={t`If the server was down`}
           value={missed}
@@ -152,6 +164,7 @@ function When({ rhythm, onChange }: { readonly rhythm: Recurrence; readonly onCh
       {kind === "cron" && (
         <TextField
           label={t`Minute, hour, day, month, weekday`}
+          name="cron"
           value={cron}
           onChange={(value) => change({ cron: value })}
           isNeeded
@@ -159,13 +172,16 @@ function When({ rhythm, onChange }: { readonly rhythm: Recurrence; readonly onCh
       )}
       {kind !== "every" && kind !== "cron" && (
         <Field label={t`At`}>
-          <input
-            className="field min-h-8 text-ink"
-            type="time"
-            value={at}
-            required
-            onChange={(event) => change({ at: event.target.value })}
-          />
+          {(control) => (
+            <input
+              {...control}
+              className="field min-h-8 text-ink"
+              type="time"
+              value={at}
+              required
+              onChange={(event) => change({ at: event.target.value })}
+            />
+          )}
         </Field>
       )}
     </>

@@ -64,7 +64,14 @@ function Password() {
         }}
       >
         <TextField label={t`Current password`} type="password" value={current} onChange={setCurrent} isNeeded />
-        <TextField label={t`New password`} type="password" value={wanted} onChange={setWanted} isNeeded />
+        <TextField
+          label={t`New password`}
+          name="password"
+          type="password"
+          value={wanted}
+          onChange={setWanted}
+          isNeeded
+        />
       </Form>
       <p role="status" className="text-sm empty:hidden">
         {isChanged && <State grade="ok">{t`Password changed.`}</State>}

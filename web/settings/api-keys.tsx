@@ -111,9 +111,17 @@ function NewKey({ onMade }: { readonly onMade: (text: string) => void }) {
         <p className="basis-full text-xs text-muted">{t`Separate scopes with spaces: agents:assistant, tools:*, threads:read, knowledge:*, admin:users. * grants all your permissions.`}</p>
       }
     >
-      <TextField label={t`Label`} value={label} onChange={setLabel} hint={t`laptop`} isNeeded />
+      <TextField label={t`Label`} name="label" value={label} onChange={setLabel} hint={t`laptop`} isNeeded />
       <ScopesField label={t`Scopes`} value={scopes} onChange={setScopes} />
-      <TextField label={t`Expires after (days)`} type="number" value={days} onChange={setDays} />
+      <TextField
+        label={t`Expires after (days)`}
+        name="expiresInDays"
+        type="number"
+        least={1}
+        isWhole
+        value={days}
+        onChange={setDays}
+      />
     </Form>
   );
 }

@@ -244,11 +244,15 @@ function checkedSettings(settings: Partial<CollectionSettings>): CollectionSetti
   const parsed = collectionSettingsSchema.safeParse(settings);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    throw new InvalidInput(`settings.${issue!.path.join(".")}: ${issue!.message}`, { param: "settings" });
+    throw new InvalidInput(`settings.${issue!.path.join(".")}: ${issue!.message}`, {
+      param: `settings.${issue!.path.join(".")}`,
+    });
   }
   const { chunkSize, chunkOverlap } = parsed.data;
   if (chunkOverlap * 2 > chunkSize)
-    throw new InvalidInput("settings.chunkOverlap must be at most half of chunkSize.", { param: "settings" });
+    throw new InvalidInput("settings.chunkOverlap must be at most half of chunkSize.", {
+      param: "settings.chunkOverlap",
+    });
   return parsed.data;
 }
 

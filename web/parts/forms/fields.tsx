@@ -1,117 +1,141 @@
-import { type ReactNode, useId } from "react";
+import { type ReactNode, useContext, useId } from "react";
+import { FormProblems } from "./field-problems.ts";
 
-type FieldProps = {
-  readonly label: string;
-  readonly children: ReactNode;
-  readonly isWide?: boolean | undefined;
-  readonly help?: Help | undefined;
+/** What ties the control of a field to its label, to what is said about it, and to the server's word on it. */
+export type FieldControl = {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly "aria-describedby": string | undefined;
+  readonly "aria-invalid": true | undefined;
 };
 
-/** Below a field, what it is for; the field says by `aria-describedby` that this belongs to it. */
-type Help = { readonly id: string; readonly text: string };
+type FieldProps = {
+  readonly label: ReactNode;
+  readonly children: (control: FieldControl) => ReactNode;
+  /** Where the server looks for it in what is sent, as `settings.chunkSize`: what it finds wrong there is said here. */
+  readonly name?: string | undefined;
+  readonly isWide?: boolean | undefined;
+  /** Below it: what it is for. */
+  readonly help?: string | undefined;
+};
 
-export function Field({ label, children, isWide = false, help }: FieldProps) {
+/** A control with its label above; what is wrong with it, and what it is for, stand below. */
+export function Field({ label, children, name, isWide = false, help }: FieldProps) {
+  const id = useId();
+  const problem = useContext(FormProblems).get(id);
+  const about = [problem !== undefined && `${id}-problem`, help !== undefined && `${id}-help`]
+    .filter(Boolean)
+    .join(" ");
   return (
-    <div className={`grid grid-cols-[minmax(0,1fr)] content-start gap-1 ${isWide ? "basis-full" : ""}`}>
-      <label className="grid grid-cols-[minmax(0,1fr)] gap-1 text-xs text-muted">
+    <div className={`grid grid-cols-[minmax(0,1fr)] content-start gap-1 self-start ${isWide ? "basis-full" : ""}`}>
+      <label htmlFor={id} className="text-xs text-muted">
         {label}
-        {children}
       </label>
-      {help && (
-        <p id={help.id} className="field-help">
-          {help.text}
+      {children({
+        id,
+        name,
+        "aria-describedby": about || undefined,
+        "aria-invalid": problem !== undefined || undefined,
+      })}
+      {problem !== undefined && (
+        <p id={`${id}-problem`} role="alert" dir="auto" className="text-xs text-bad first-letter:uppercase">
+          {problem}
+        </p>
+      )}
+      {help !== undefined && (
+        <p id={`${id}-help`} className="text-xs leading-snug text-muted">
+          {help}
         </p>
       )}
     </div>
   );
 }
 
-/** For a field with such a text, if it has one. */
-export function useHelp(text: string | undefined): Help | undefined {
-  const id = useId();
-  return text === undefined ? undefined : { id, text };
-}
-
-type TextFieldProps = {
-  readonly label: string;
+type TextFieldProps = Omit<FieldProps, "children"> & {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly type?: "text" | "password" | "number" | "url" | "search";
   readonly hint?: string;
   readonly choices?: readonly string[];
   readonly isNeeded?: boolean;
-  readonly isWide?: boolean;
-  readonly help?: string | undefined;
+  /** Of a number; 0 when absent. */
+  readonly least?: number;
+  readonly most?: number | undefined;
+  /** Of a number: there is no half of it. */
+  readonly isWhole?: boolean;
 };
 
 /** One line; with `choices` those are offered, and anything else may be written. */
 export function TextField({
-  label,
   value,
   onChange,
   type = "text",
   hint,
   choices,
   isNeeded,
-  isWide,
-  help,
+  least = 0,
+  most,
+  isWhole = false,
+  ...field
 }: TextFieldProps) {
   const list = useId();
-  const explained = useHelp(help);
+  const number = type === "number" && { step: isWhole ? 1 : "any", min: least, max: most };
   return (
-    <Field label={label} isWide={isWide} help={explained}>
-      <input
-        dir="auto"
-        className="field text-ink"
-        type={type}
-        step={type === "number" ? "any" : undefined}
-        min={type === "number" ? 0 : undefined}
-        value={value}
-        placeholder={hint}
-        required={isNeeded}
-        aria-describedby={explained?.id}
-        list={choices && list}
-        autoComplete="off"
-        spellCheck={false}
-        onChange={(event) => onChange(event.target.value)}
-      />
-      {choices && (
-        <datalist id={list}>
-          {choices.map((choice) => (
-            <option key={choice} value={choice} />
-          ))}
-        </datalist>
+    <Field {...field}>
+      {(control) => (
+        <>
+          <input
+            {...control}
+            {...number}
+            dir="auto"
+            className="field text-ink"
+            type={type}
+            value={value}
+            placeholder={hint}
+            required={isNeeded}
+            list={choices && list}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => onChange(event.target.value)}
+          />
+          {choices && (
+            <datalist id={list}>
+              {choices.map((choice) => (
+                <option key={choice} value={choice} />
+              ))}
+            </datalist>
+          )}
+        </>
       )}
     </Field>
   );
 }
 
-type ChoiceFieldProps = {
-  readonly label: string;
+type ChoiceFieldProps = Omit<FieldProps, "children"> & {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly options: readonly (readonly [value: string, text: string])[];
   readonly isDisabled?: boolean;
-  readonly help?: string | undefined;
 };
 
-export function ChoiceField({ label, value, onChange, options, isDisabled, help }: ChoiceFieldProps) {
-  const explained = useHelp(help);
+export function ChoiceField({ value, onChange, options, isDisabled, ...field }: ChoiceFieldProps) {
   return (
-    <Field label={label} help={explained}>
-      <select
-        aria-describedby={explained?.id}
-        className="field min-h-8 text-ink"
-        value={value}
-        disabled={isDisabled}
-        onChange={(event) => onChange(event.target.value)}
-      >
-        {options.map(([id, text]) => (
-          <option key={id} value={id}>
-            {text}
-          </option>
-        ))}
-      </select>
+    <Field {...field}>
+      {(control) => (
+        <select
+          {...control}
+          className="field min-h-8 text-ink"
+          value={value}
+          disabled={isDisabled}
+          onChange={(event) => onChange(event.target.value)}
+        >
+          {options.map(([id, text]) => (
+            <option key={id} value={id}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
     </Field>
   );
 }

@@ -13,7 +13,9 @@ export function ScopesField({
   readonly value: string;
   readonly onChange: (value: string) => void;
 }) {
-  return <TextField label={label} value={value} onChange={onChange} choices={usual} hint="agents:*" isNeeded />;
+  return (
+    <TextField label={label} name="scopes" value={value} onChange={onChange} choices={usual} hint="agents:*" isNeeded />
+  );
 }
 
 export function scopesIn(text: string): readonly string[] {
