@@ -3,7 +3,6 @@ import { t } from "@lingui/core/macro";
 import type { TracedItem, RunDetailsView } from "../../src/protocol/threads/run-trace.ts";
 import type { Item } from "../../src/protocol/threads/items.ts";
 import { textOf } from "../../src/protocol/threads/items.ts";
-import { copyText } from "../browser/copy-text.ts";
 import { useMe } from "../page/me.ts";
 import { cost, duration, figure, time } from "../parts/format.ts";
 import { useAnswer } from "../parts/answers.ts";
@@ -15,6 +14,9 @@ import { Replay } from "./replay.tsx";
 import { adminRuns, runsInside } from "../run-list/runs-client.ts";
 import { noticeText } from "../conversation/notice-text.ts";
 import { decisionNames, rowState, rowTitle } from "./row-texts.ts";
+import { AnswerCalls, StepPrompt } from "./step-prompt.tsx";
+import { CopyJson } from "./copy-json.tsx";
+import { cachedTokens, workedMs } from "./row-figures.ts";
 import type { TraceRow } from "./trace-rows.ts";
 
 const ledgerNames = {
@@ -62,8 +64,18 @@ export function RowDetail({ row, data, begin, onChange }: RowDetailProps) {
           ))}
         </div>
       )}
+      {row.kind === "step" && row.to !== undefined && (
+        <StepPrompt runId={row.run.id} step={row.name} call={row.modelCalls.at(-1)} />
+      )}
       {row.input && <Part name={t`Input`} item={row.input} />}
       {row.output && <Part name={row.kind === "wait" ? t`Decision` : t`Output`} item={row.output} />}
+      {row.kind === "step" && (
+        <AnswerCalls
+          calls={data.items.filter(
+            (item) => item.kind === "call" && item.runId === row.run.id && item.step === row.name,
+          )}
+        />
+      )}
       <Replay row={row} data={data} />
       <Raw row={row} />
     </section>
@@ -76,7 +88,9 @@ function Facts({ row, begin }: { readonly row: TraceRow; readonly begin: number 
   const facts: [string, ReactNode][] = [
     [t`Started`, `${time(new Date(row.from).toISOString())} (+${duration(row.from - begin)})`],
   ];
-  if (row.to !== row.from) facts.push([t`Duration`, row.to === undefined ? t`continues` : duration(row.to - row.from)]);
+  if (row.to !== row.from) facts.push([t`Duration`, row.to === undefined ? t`continues` : duration(workedMs(row)!)]);
+  if (row.workedFrom !== undefined && row.workedFrom > row.from)
+    facts.push([t`Waited before`, duration(Math.min(row.workedFrom, row.to ?? row.workedFrom) - row.from)]);
   const by = row.kind === "wait" ? row.output?.author : (row.input?.author ?? row.output?.author);
   if (by) facts.push([t`By`, by]);
   if (last) {
@@ -84,6 +98,8 @@ function Facts({ row, begin }: { readonly row: TraceRow; readonly begin: number 
     if (last.firstPartMs !== null) facts.push([t`Time to first token`, duration(last.firstPartMs)]);
     if (last.inputTokens !== null)
       facts.push([t`Tokens in and out`, `${figure(last.inputTokens)} + ${figure(last.outputTokens ?? 0)}`]);
+    const cached = cachedTokens(row.output);
+    if (cached !== undefined) facts.push([t`Of these from the provider's cache`, figure(cached)]);
     if (last.cost !== null) facts.push([t`Cost`, cost(last.cost)]);
     if (last.finish !== null) facts.push([t`Finish reason`, last.finish]);
   }
@@ -178,29 +194,22 @@ function Raw({ row }: { readonly row: TraceRow }) {
 }
 
 function RawText({ row, items }: { readonly row: TraceRow; readonly items: readonly TracedItem[] }) {
-  const [isCopied, setCopied] = useState(false);
   const loaded = useAnswer(["items", items.map(({ id }) => id)], (signal) =>
     Promise.all(items.map((item) => runsInside.item(item.runId!, item.id, signal))),
   );
   if (!loaded.data) return <Waiting of={loaded} />;
-  const text = JSON.stringify(
-    {
-      items: loaded.data,
-      ...(row.modelCalls.length > 0 && { modelCalls: row.modelCalls }),
-      ...(row.write && { ledger: row.write }),
-    },
-    null,
-    2,
-  );
+  const entry = {
+    items: loaded.data,
+    ...(row.modelCalls.length > 0 && { modelCalls: row.modelCalls }),
+    ...(row.write && { ledger: row.write }),
+  };
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-1">
       <div>
-        <button type="button" className="button" onClick={() => void copyText(text).then(setCopied)}>
-          {isCopied ? t`Copied` : t`Copy`}
-        </button>
+        <CopyJson load={() => Promise.resolve(entry)} />
       </div>
       <pre tabIndex={0} className="run-text" aria-label={t`Log entry (JSON)`}>
-        {text}
+        {JSON.stringify(entry, null, 2)}
       </pre>
     </div>
   );

@@ -385,12 +385,3 @@ export function shownRows(rows: readonly TraceRow[], folded: ReadonlySet<string>
     return [{ row, depth, isOpen }, ...(isOpen ? shownRows(row.below, folded, depth + 1) : [])];
   });
 }
-
-/** Tokens and cost of a step, over all its tries; undefined where there are none. */
-export function stepUse({ modelCalls }: TraceRow): { readonly tokens: number; readonly cost: number } | undefined {
-  if (modelCalls.length === 0) return undefined;
-  return {
-    tokens: modelCalls.reduce((sum, call) => sum + (call.inputTokens ?? 0) + (call.outputTokens ?? 0), 0),
-    cost: modelCalls.reduce((sum, call) => sum + (call.cost ?? 0), 0),
-  };
-}

@@ -4,7 +4,8 @@ import { duration, figure } from "../parts/format.ts";
 import { marks } from "../parts/state.tsx";
 import { rowState, rowTitle } from "./row-texts.ts";
 import type { TimeAxis } from "./time-axis.ts";
-import { type ShownRow, stepUse, type TraceRow } from "./trace-rows.ts";
+import { stepUse, workedMs } from "./row-figures.ts";
+import type { ShownRow, TraceRow } from "./trace-rows.ts";
 const percent = (part: number) => `${(part * 100).toFixed(3)}%`;
 
 /** A moment at which a process took the run again. */
@@ -153,7 +154,7 @@ function Line({ shown, axis, begin, now, takes, isChosen, isEntry, onChoose, onF
         {duration(row.from - begin)}
       </span>
       <span role="gridcell" className="trace-number">
-        {row.to === undefined ? t`continues` : isMoment ? "" : duration(row.to - row.from)}
+        {row.to === undefined ? t`continues` : isMoment ? "" : duration(workedMs(row)!)}
       </span>
       <span role="gridcell" className="trace-number trace-tokens">
         {use && use.tokens > 0 ? figure(use.tokens) : ""}

@@ -1,5 +1,5 @@
 import type { Citation } from "../knowledge/citations.ts";
-import type { JsonSchema, ModelCall } from "../agents/models.ts";
+import type { JsonSchema, ModelCall, Usage } from "../agents/models.ts";
 import type { RunError, WaitReason } from "./runs.ts";
 import type { Source } from "../knowledge/sources.ts";
 
@@ -38,7 +38,7 @@ export type MessageBody = {
   readonly finish?: string;
   /** Which of the caller's `stop` texts ended it, where the provider says so. */
   readonly stopSequence?: string;
-  readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
+  readonly usage?: Pick<Usage, "inputTokens" | "outputTokens" | "cachedTokens">;
   /** What it cost, in the unit of `prices`, where they are known; on an assistant's message. */
   readonly cost?: number;
   /** From when the model was asked, failed attempts included, to its first sign and to its end; on an assistant's message. */

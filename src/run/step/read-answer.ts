@@ -2,7 +2,7 @@ import { ModelError } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
 import type { MessageBody, NewItem } from "../../protocol/threads/items.ts";
-import type { Model, ModelCallRecord, ModelRequest } from "../../protocol/agents/models.ts";
+import type { Usage, Model, ModelCallRecord, ModelRequest } from "../../protocol/agents/models.ts";
 import type { PricedCall } from "../../store/metering/model-calls.ts";
 import type { ModelAnswer } from "../contract/answer.ts";
 import type { DeltaKind } from "../log/deltas.ts";
@@ -199,7 +199,7 @@ export function messageBody(answer: ModelAnswer): MessageBody {
     ...(unseen > 0 ? { unseenPictures: unseen } : {}),
     ...(finish === undefined ? {} : { finish }),
     ...(stopSequence === undefined ? {} : { stopSequence }),
-    ...(usage ? { usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } } : {}),
+    ...(usage ? { usage: keptUsage(usage) } : {}),
     ...(costs.length > 0 ? { cost: costs.reduce((sum, cost) => sum + cost, 0) } : {}),
     ...timingOf(records),
   };
@@ -212,4 +212,8 @@ function timingOf(records: readonly PricedCall[]): Pick<MessageBody, "timing"> {
   const before = last.startedAt.getTime() - begin.startedAt.getTime();
   const first = last.firstPartMs === null ? {} : { firstMs: Math.round(before + last.firstPartMs) };
   return { timing: { ...first, totalMs: Math.round(before + last.totalMs) } };
+}
+
+function keptUsage({ inputTokens, outputTokens, cachedTokens = 0 }: Usage): Usage {
+  return { inputTokens, outputTokens, ...(cachedTokens > 0 && { cachedTokens }) };
 }
