@@ -38,7 +38,7 @@ export type ListClient = {
   removeFolder(id: string): Promise<void>;
   preferences(signal?: AbortSignal): Promise<Preferences>;
   /** null: as the server has it. */
-  changePreferences(change: { readonly [Key in keyof Preferences]: Preferences[Key] | null }): Promise<Preferences>;
+  changePreferences(change: { readonly [Key in keyof Preferences]?: Preferences[Key] | null }): Promise<Preferences>;
   /** Gives one of each kind at the beginning, and whenever something has changed, until the signal fires. */
   follow(options: FollowOptions): AsyncGenerator<{ readonly event: ListChange }>;
 };

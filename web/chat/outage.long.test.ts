@@ -67,7 +67,7 @@ describe("a model that is away", { skip: skipBrowser }, () => {
     await pictureOf(page, "outage waits");
     assert.deepEqual(await violationsOf(page), []);
     await page.goto(`${server.url}/runs`);
-    await page.getByText(/waiting: for the model, next attempt at \d/).waitFor();
+    await page.getByText(/waiting for the model, next attempt at \d/).waitFor();
     await pictureOf(page, "outage runs");
     await page.goBack();
     model.always("It is back.");

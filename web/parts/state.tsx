@@ -1,12 +1,13 @@
 import type { ReactNode } from "react";
 
-export type Grade = "ok" | "warn" | "bad" | "quiet";
+/** `busy`: at work now. */
+export type Grade = "ok" | "busy" | "warn" | "bad" | "quiet";
 
-export const marks: Readonly<Record<Grade, string>> = { ok: "●", warn: "▲", bad: "■", quiet: "○" };
+export const marks: Readonly<Record<Grade, string>> = { ok: "●", busy: "◐", warn: "▲", bad: "■", quiet: "○" };
 
 /** A state in words, with a shape and a colour. */
 export function State({ grade, children }: { readonly grade: Grade; readonly children: ReactNode }) {
-  const colour = { ok: "text-ok", warn: "text-warn", bad: "text-bad", quiet: "text-muted" }[grade];
+  const colour = { ok: "text-ok", busy: "text-accent", warn: "text-warn", bad: "text-bad", quiet: "text-muted" }[grade];
   return (
     <span className="whitespace-nowrap">
       <span aria-hidden className={colour}>

@@ -13,7 +13,7 @@ export const waitNames = {
   approval: t`for approval`,
   question: t`for an answer`,
   limit: t`at a limit`,
-  unknown: t`outcome unknown`,
+  unknown: t`for an outcome`,
   client: t`for client tool results`,
   provider: t`for the model`,
 };

@@ -5,7 +5,7 @@ import { stateNames, waitNames } from "./run-names.ts";
 
 const grades = {
   queued: "quiet",
-  running: "ok",
+  running: "busy",
   waiting: "warn",
   done: "ok",
   failed: "bad",
@@ -26,7 +26,7 @@ export function RunState({
   return (
     <State grade={grades[status]}>
       {stateNames[status]}
-      {waitReason !== null && `: ${waitNames[waitReason]}`}
+      {waitReason !== null && ` ${waitNames[waitReason]}`}
       {retryAt !== null &&
         `, ${t`next attempt at ${{ time: new Date(retryAt).toLocaleTimeString([], { timeStyle: "short" }) }}`}`}
     </State>

@@ -14,7 +14,9 @@ import { PageLink } from "../parts/page-link.tsx";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { client } from "../page/server.ts";
 import { Budget } from "./budget.tsx";
+import { CompareButton } from "./compare-choice.tsx";
 import { RowDetail } from "./row-detail.tsx";
+import { runTitle } from "../run-list/run-title.ts";
 import { RunState } from "../run-list/run-state.tsx";
 import { adminRuns } from "../run-list/runs-client.ts";
 import { timeAxis } from "./time-axis.ts";
@@ -88,7 +90,7 @@ function Head({ data, onChange }: { readonly data: RunDetailsView; readonly onCh
     <section className="grid gap-2" aria-labelledby="run-title">
       <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
         <h1 id="run-title" className="run-title">
-          {run.text ?? t`(no text)`}
+          {runTitle(run)}
         </h1>
         <span role="status">
           <RunState {...run} />
@@ -133,6 +135,7 @@ function Head({ data, onChange }: { readonly data: RunDetailsView; readonly onCh
             {t`Resume`}
           </Act>
         )}
+        <CompareButton run={run} origin={origin} />
         {!isEnded(run.status) && (
           <Act onAct={() => (isMine ? client.cancel(run.id) : adminRuns.cancel(run.id)).then(onChange)}>{t`Stop`}</Act>
         )}

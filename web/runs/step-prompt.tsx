@@ -16,7 +16,7 @@ const gaps: Readonly<Record<StepPromptView["unsure"][number], string>> = {
   step: t`How this step was asked isn't in the log, so its messages can't be shown.`,
   model: t`The model isn't available any more. Where its prompts were shortened isn't known.`,
   window: t`The provider rejected a longer prompt, so the one it answered was shorter.`,
-  time: t`It names the time, which is the present one here.`,
+  time: t`It includes the time, which is the current time here.`,
   erased: t`Parts of it have been deleted since.`,
 };
 

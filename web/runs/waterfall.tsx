@@ -18,7 +18,8 @@ type WaterfallProps = {
   readonly now: number;
   readonly marks: readonly AxisMark[];
   readonly chosen: string | undefined;
-  readonly onChoose: (key: string) => void;
+  /** Undefined: none any more. */
+  readonly onChoose: (key: string | undefined) => void;
   readonly onFold: (key: string, isFolded: boolean) => void;
 };
 
@@ -37,6 +38,7 @@ export function Waterfall({ rows, axis, begin, now, marks: takes, chosen, onChoo
     const to = (place: number) => rows[Math.min(Math.max(place, 0), rows.length - 1)];
     const next = { ArrowDown: to(at + 1), ArrowUp: to(at - 1), Home: to(0), End: to(rows.length - 1) }[key];
     if (next) onChoose(next.row.key);
+    else if (key === "Escape" && current) onChoose(undefined);
     else if (key === "ArrowRight" && current && current.row.below.length > 0) onFold(current.row.key, false);
     else if (key === "ArrowLeft" && current?.isOpen) onFold(current.row.key, true);
     else return;

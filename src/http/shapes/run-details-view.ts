@@ -11,7 +11,11 @@ export function publicAdminRun(run: AdminRun): AdminRun {
 
 export function publicAbout(about: RunAbout | undefined): RunAbout {
   const used = about?.used;
-  return { text: about?.text ?? null, used: used ? { ...used, cost: shownCost(used.cost) } : null };
+  return {
+    text: about?.text ?? null,
+    place: about?.place ?? null,
+    used: used ? { ...used, cost: shownCost(used.cost) } : null,
+  };
 }
 
 export function publicDetails(details: RunDetails): RunDetailsView {

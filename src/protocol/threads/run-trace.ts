@@ -6,6 +6,10 @@ import { idSchema, type Shape, timeSchema } from "../base/shapes.ts";
 /** What a list of runs tells beside how each stands. */
 export const aboutSchema = z.object({
   text: z.string().nullable().describe("How it began: the first words of its message, or its call"),
+  place: z
+    .object({ kind: z.enum(["conversation", "room", "schedule"]), title: z.string() })
+    .nullable()
+    .describe("Where it began; of a conversation or room its title, for what has no words of its own"),
   used: z
     .object({ steps: z.int(), toolCalls: z.int(), tokens: z.number(), cost: z.number() })
     .nullable()

@@ -113,22 +113,29 @@ async function modelsOf({ database }: Runtime, runId: string): Promise<ModelUse[
 
 const maxText = 200;
 
-/** Summarises runs without checking access, which the caller must have done. A run that has not started is absent. */
+/** Summarises runs without checking access, which the caller must have done. Of one that is queued there is no use yet. */
 export async function summariesOfRuns(query: Query, runIds: readonly string[]): Promise<ReadonlyMap<string, RunAbout>> {
   type Used = { steps: number; calls: number; tokens: number; cost: number };
-  type Row = { id: string; text: string | null } & (Used | { [Name in keyof Used]: null });
+  type Row = { id: string; text: string | null; kind: "conversation" | "room" | "schedule"; title: string } & (
+    | Used
+    | { [Name in keyof Used]: null }
+  );
   const rows = await query<Row>(
-    `select r.id, left(first.text, ${maxText}) as text, b.steps, b.calls, b.tokens, b.cost
-     from unnest($1::uuid[]) as one (id) join runs r on r.id = one.id left join budgets b on b.root_run = r.id
+    `select one.id, left(coalesce(first.text, ${wordsOf("p.start -> 'items' -> -1 -> 'body' -> 'content'")}), ${maxText}) as text,
+       case when exists (select from rooms where rooms.thread_id = t.id) then 'room'
+         when coalesce(r.caller, p.start -> 'caller') ->> 'via' = 'system' then 'schedule' else 'conversation' end as kind,
+       left(t.title, ${maxText}) as title, b.steps, b.calls, b.tokens, b.cost
+     from unnest($1::uuid[]) as one (id) left join runs r on r.id = one.id left join pending p on p.run_id = one.id
+     join threads t on t.id = coalesce(r.thread_id, p.thread_id) left join budgets b on b.root_run = r.id
      left join lateral (
        select case kind when 'call' then (body ->> 'name') || ' ' || (body ->> 'arguments') else ${wordsOf("body -> 'content'")} end as text
        from items where run_id = r.id and kind in ('message', 'call') order by seq limit 1) as first on true`,
     [runIds],
   );
   return new Map(
-    rows.map(({ id, text, steps, calls, tokens, cost }) => [
+    rows.map(({ id, text, kind, title, steps, calls, tokens, cost }) => [
       id,
-      { text, used: steps === null ? null : { steps, toolCalls: calls, tokens, cost } },
+      { text, place: { kind, title }, used: steps === null ? null : { steps, toolCalls: calls, tokens, cost } },
     ]),
   );
 }

@@ -5,12 +5,12 @@ import { openLists, streamSubject } from "../../requests/followed-subjects.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { eventSchema, eventStream } from "../../shapes/event-schema.ts";
 
-const { agent, model, favourites } = preferencesSchema.shape;
+const { agent, model, favourites, filters } = preferencesSchema.shape;
 
 export const readPreferences = endpoint({
   needs: ["ask", "threads:list"],
   tag: "accounts",
-  summary: "See how you like to work: your favourites, and which agent and model are your default",
+  summary: "See how you like to work: your favourites, saved filters, and which agent and model are your default",
   answers: { 200: preferencesSchema },
   handle: ({ caller, services }) => services.preferences.read(caller.userId),
 });
@@ -18,10 +18,15 @@ export const readPreferences = endpoint({
 export const changePreferences = endpoint({
   needs: "account",
   tag: "accounts",
-  summary: "Change your favourites, or your default agent or model",
+  summary: "Change your favourites, saved filters, or your default agent or model",
   description: "What is absent stays; null leaves it to the server again.",
   body: z
-    .strictObject({ agent: agent.nullable(), model: model.nullable(), favourites: favourites.nullable() })
+    .strictObject({
+      agent: agent.nullable(),
+      model: model.nullable(),
+      favourites: favourites.nullable(),
+      filters: filters.nullable(),
+    })
     .refine((changes) => Object.keys(changes).length > 0, "must change something"),
   answers: { 200: preferencesSchema },
   handle: ({ body, caller, services }) => services.preferences.change(caller.userId, body),
