@@ -123,5 +123,31 @@ describe("long answers", { skip: skipBrowser, timeout: 180_000 }, () => {
     assert.ok(wide, "a long line goes on beside");
   });
 
+  test("of a list are all of its items, with their numbers", async () => {
+    const items = Array.from({ length: 1200 }, (_, at) => `${at + 1}. item`);
+    answer = `${items.join("\n")}\n\nThat was *all*.`;
+    await sayOn(page, "write a list");
+    await log().locator("em", { hasText: "all" }).waitFor();
+    await settled();
+    const lists = `[...document.querySelectorAll("[role=log] .turn:nth-last-child(1 of .turn) ol")]`;
+    await untilTrue(page, `${lists}.flatMap(({ children }) => [...children]).length === ${items.length}`);
+    const [first, ...starts] = await page.evaluate<[number, number][]>(
+      `${lists}.map((list) => [list.start, list.children.length])`,
+    );
+    let next = first![1] + 1;
+    assert.equal(first![0], 1);
+    assert.ok(starts.length >= 2, "it is cut");
+    for (const [start, count] of starts) {
+      assert.equal(start, next);
+      next += count;
+    }
+    const [gap, room] = await page.evaluate<[number, number]>(`(() => {
+      const [one, other] = ${lists}.slice(-2).map((list) => list.getBoundingClientRect());
+      return [other.top - one.bottom, parseFloat(getComputedStyle(${lists}.at(-1)).paddingInlineStart)];
+    })()`);
+    assert.equal(gap, 0);
+    assert.ok(room > 10, "numbers of four digits have room");
+  });
+
   test("ask nothing of other hosts, and complain of nothing", () => assert.deepEqual(browser.complaints(), []));
 });

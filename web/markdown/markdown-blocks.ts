@@ -61,6 +61,11 @@ export function isFence(text: string): boolean {
   return (text.startsWith("```") || text.startsWith("~~~")) && openedFence(text.slice(0, 1000)) !== undefined;
 }
 
+/** Whether a list stands on its end, and another one at the beginning of what follows. */
+export function isListCut(piece: string, next: string): boolean {
+  return piece.length >= longList && listItem.test(piece) && listItem.test(next);
+}
+
 /** Within a list, an item or anything indented belongs to what came before. */
 function goesOn(piece: string, line: string): boolean {
   if (/^(?: {2,}|\t)/.test(line)) return true;

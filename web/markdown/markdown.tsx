@@ -19,7 +19,7 @@ import { CitationChip, CitationMarks } from "./citation-chip.tsx";
 import "./code.css";
 import { CodeBlock } from "./code-block.tsx";
 import { FileLink, FilePicture, isRelative } from "./file-link.tsx";
-import { createCutter, fencedCode, isFence, withDefinitions, withFormulas } from "./markdown-blocks.ts";
+import { createCutter, fencedCode, isFence, isListCut, withDefinitions, withFormulas } from "./markdown-blocks.ts";
 import { useIsFormatted } from "./format-queue.ts";
 import { RawText } from "./raw-text.tsx";
 import { textDirection } from "./text-direction.ts";
@@ -53,6 +53,7 @@ export function Markdown({ text, citations, isLive, files }: MarkdownProps) {
               key={at}
               blocks={blocks}
               isLive={isLive && at === last}
+              goesOn={at > 0 && isListCut(parts[at - 1]!.at(-1)!, blocks[0]!)}
               isAtOnce={at === 0 || at >= last - 1}
             />
           ))}
@@ -82,14 +83,16 @@ function partsOf(blocks: readonly string[]): readonly (readonly string[])[] {
 type PartProps = {
   readonly blocks: readonly string[];
   readonly isLive: boolean;
+  /** It begins with more of the list that the one before ends with. */
+  readonly goesOn: boolean;
   /** Without waiting for its turn. */ readonly isAtOnce: boolean;
 };
 
 const MarkdownPart = memo(
-  function MarkdownPart({ blocks, isLive, isAtOnce }: PartProps) {
+  function MarkdownPart({ blocks, isLive, goesOn, isAtOnce }: PartProps) {
     const isFormatted = useIsFormatted(isAtOnce);
     return (
-      <div className="prose-part" style={sizeOf(blocks)}>
+      <div className="prose-part" data-goes-on={goesOn || undefined} style={sizeOf(blocks)}>
         {isFormatted
           ? blocks.map((block, at) => (
               <MarkdownBlock key={at} text={block} isLive={isLive && at === blocks.length - 1} />
@@ -100,6 +103,7 @@ const MarkdownPart = memo(
   },
   (one, other) =>
     one.isLive === other.isLive &&
+    one.goesOn === other.goesOn &&
     one.blocks.length === other.blocks.length &&
     one.blocks.every((block, at) => block === other.blocks[at]),
 );
@@ -159,6 +163,12 @@ const components: Components = {
   input: ({ checked }) => (
     <input type="checkbox" checked={checked} disabled aria-label={checked ? t`Completed` : t`Not completed`} />
   ),
+  // Its numbers stand beside it, and have the room of two digits there.
+  ol: ({ node, ...list }) => {
+    const items = node?.children.filter(({ type }) => type === "element").length ?? 0;
+    const more = String((list.start ?? 1) + items - 1).length - 2;
+    return <ol {...list} style={more > 0 ? { paddingInlineStart: `${more}ch` } : undefined} />;
+  },
   // Below the headings of the turns, which are of the second level.
   h1: ({ children, dir }) => (
     <h3 className="first-heading" dir={dir}>
