@@ -18,6 +18,7 @@ export type FirefoxTab = {
   /** The last one while the others are held. */
   readonly press: (...keys: readonly string[]) => Promise<void>;
   readonly reload: () => Promise<void>;
+  readonly close: () => Promise<void>;
 };
 
 export type OpenFirefox = {
@@ -101,6 +102,7 @@ function tabOf(send: Send, context: string): FirefoxTab {
       const values = names.map((name) => keys[name] ?? name);
       return strike([...values.map(down), ...values.toReversed().map(up)]);
     },
+    close: () => send<void>("browsingContext.close", { context }),
     reload: () => send<void>("browsingContext.reload", { context, wait: "complete" }),
   };
 }

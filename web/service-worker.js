@@ -9,14 +9,22 @@ const version = "";
 const ours = `colloquy ${registration.scope} `;
 const kept = ours + version;
 
+/**
+ * Firefox never closes the connection of a request that is aborted, if it has passed by a worker that hears requests: of streams
+ * that were left, six are enough that no tab loads anything more.
+ */
+const hearsRequests = !navigator.userAgent.includes("Firefox/");
+
 addEventListener("install", (event) => event.waitUntil(keepParts()));
 addEventListener("activate", (event) => event.waitUntil(forgetOlder()));
-addEventListener("fetch", (event) => {
+if (hearsRequests) addEventListener("fetch", hear);
+
+function hear(event) {
   const { request } = event;
   if (request.method !== "GET") return;
   if (request.mode === "navigate") event.respondWith(fetch(request).catch(() => caches.match("offline.html")));
   else if (request.url.startsWith(`${registration.scope}assets/`)) event.respondWith(part(event));
-});
+}
 
 addEventListener("notificationclick", (event) => {
   event.notification.close();
@@ -32,8 +40,10 @@ async function leadTo(url) {
 }
 
 async function keepParts() {
-  const cache = await caches.open(kept);
-  await cache.addAll(["offline.html", ...parts]);
+  if (hearsRequests) {
+    const cache = await caches.open(kept);
+    await cache.addAll(["offline.html", ...parts]);
+  }
   await skipWaiting();
 }
 

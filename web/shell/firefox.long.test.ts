@@ -2,21 +2,26 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { type PageServing, servePage, skipBrowser } from "../../test/browser.ts";
 import { type FirefoxTab, type OpenFirefox, openFirefox, skipFirefox } from "../../test/firefox.ts";
+import { until } from "../../test/run-suite.ts";
+import { type StreamGateway, startStreamGateway } from "../../test/stream-gateway.ts";
 import type { ScriptAnswer } from "../../src/models/demo/scripted.ts";
 
 let answers: ScriptAnswer[] = [];
 
 describe("in Firefox", { skip: skipBrowser || skipFirefox }, () => {
   let server: PageServing;
+  let gateway: StreamGateway;
   let firefox: OpenFirefox;
   let tab: FirefoxTab;
   before(async () => {
     server = await servePage(() => answers.shift() ?? "nothing more to say");
+    gateway = await startStreamGateway(server.url);
     firefox = await openFirefox();
-    tab = await firefox.open(server.url);
+    tab = await firefox.open(gateway.url);
   });
   after(async () => {
     await firefox.close();
+    await gateway.close();
     await server.close();
   });
 
@@ -47,8 +52,19 @@ describe("in Firefox", { skip: skipBrowser || skipFirefox }, () => {
       await each.until(`document.querySelector("[role=log]")?.ariaBusy === "false"`);
       assert.equal(await each.evaluate(`document.querySelectorAll("[role=log] li").length`), 3);
     }
-    const streams = `performance.getEntriesByType("resource").filter(({ name }) => name.endsWith("/api/events")).length`;
-    assert.equal(await tab.evaluate(streams), 0, "the streams are the worker's");
+  });
+
+  test("ten tabs that come and go share one stream, and each loads", async () => {
+    const url = await tab.evaluate<string>("location.href");
+    const tabs: FirefoxTab[] = [];
+    for (let count = 0; count < 10; count++) {
+      const next = await firefox.open(url);
+      await next.until(says("three"));
+      tabs.push(next);
+      if (count % 3 === 2) await tabs.shift()!.close();
+    }
+    await until(() => gateway.open() === 1);
+    assert.ok(gateway.begun() > 10, "each that came or went made a new one");
   });
 
   test("what is typed and what was said are there after a reload", async () => {
@@ -67,7 +83,7 @@ describe("in Firefox", { skip: skipBrowser || skipFirefox }, () => {
     await tab.press("Enter");
     await tab.until(`location.pathname === "/tasks"`);
     for (const path of ["/runs", "/settings", "/admin", "/rooms", "/schedules"]) {
-      const view = await firefox.open(server.url + path);
+      const view = await firefox.open(gateway.url + path);
       await view.until(`document.querySelector("#main :is(h1, h2, table, form)")`);
       assert.ok(!(await view.evaluate<string>("document.body.innerText")).includes("Something went wrong"), path);
       const [wide, inner] = await view.evaluate<[number, number]>("[document.documentElement.scrollWidth, innerWidth]");
