@@ -51,6 +51,11 @@ const run = (state: string, of: Threads, { rows }: { readonly rows: number }): S
   ),
   path: ({ runs }) => `/runs/${runs[of]}`,
 });
+/** The first one, with more of it in the address. */
+const runWith = (state: string, seen: string, more: (world: PageWorld) => string): Screen => ({
+  ...at("runs", state, "", (page) => page.locator(seen)),
+  path: (world) => `/runs/${world.runs.tasks}?${more(world)}`,
+});
 const knowledge = (state: string, query: string, seen: Screen["seen"]): Screen => ({
   ...at("knowledge", state, "", seen),
   path({ collections, documents, trace }) {
@@ -137,6 +142,8 @@ export const screens: readonly Screen[] = [
   run("unknown", "unknown", { rows: 2 }),
   run("failed", "failed", { rows: 2 }),
   run("stopped", "stopped", { rows: 2 }),
+  runWith("step", ".prompt-message", ({ runs }) => `row=${runs.tasks}/1`),
+  runWith("compared", ".compare-text", ({ runs }) => `with=${runs.report}`),
   at("runs", "tool", "/runs?tool=calculate", (page) => page.getByRole("main").getByRole("textbox")),
 
   at("knowledge", "empty", "/knowledge", (page) => page.getByRole("main").locator(".button-main"), { who: "fresh" }),

@@ -1,5 +1,5 @@
 import type { McpServerState } from "../../src/protocol/agents/mcp-servers.ts";
-import type { Grade } from "./state.tsx";
+import type { Grade } from "./grade.ts";
 
 /** How the state of a server of tools is shown. */
 export const mcpServerGrades: Readonly<Record<McpServerState["state"], Grade>> = {

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { marks } from "./state.tsx";
+import { marks } from "./grade.ts";
 
 /** Worth knowing, and in the way of nothing; of any length. */
 export function Note({ children }: { readonly children: ReactNode }) {

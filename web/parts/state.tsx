@@ -1,9 +1,5 @@
 import type { ReactNode } from "react";
-
-/** `busy`: at work now. */
-export type Grade = "ok" | "busy" | "warn" | "bad" | "quiet";
-
-export const marks: Readonly<Record<Grade, string>> = { ok: "●", busy: "◐", warn: "▲", bad: "■", quiet: "○" };
+import { type Grade, marks } from "./grade.ts";
 
 /** A state in words, with a shape and a colour. */
 export function State({ grade, children }: { readonly grade: Grade; readonly children: ReactNode }) {

@@ -61,8 +61,8 @@ export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
 
   return (
     <>
-      <SavedFilters list={ofAll ? "all-runs" : "runs"} />
       <FilterForm key={`${agent} ${user}`} isAll={isAll} mayAskForAll={me?.role === "admin" && !ofAll} />
+      <SavedFilters list={ofAll ? "all-runs" : "runs"} />
       {thread !== undefined && (
         <p className="flex flex-wrap items-center gap-2">
           {t`From one conversation`}

@@ -45,7 +45,7 @@ export function RunRow({ run, isAll, onChange, isPicked, onPick }: RunRowProps) 
             onChange={onPick}
           />
           <PageLink to={`/runs/${id}`} look="run-link">
-            {title}
+            <bdi>{title}</bdi>
           </PageLink>
         </div>
         {place !== undefined && <div className="run-place">{place}</div>}

@@ -60,7 +60,7 @@ export function CompareChoice({ run, origin }: CompareProps) {
         </div>
       )}
       <RunChoices name={t`In this conversation`} runs={inThread} />
-      <RunChoices name={t`Others of @${{ agent: run.agent }}`} runs={elsewhere} />
+      <RunChoices name={t`Other runs of @${{ agent: run.agent }}`} runs={elsewhere} />
       {!origin && inThread.length + elsewhere.length === 0 && (
         <p className="text-muted">{t`There is no other run to compare with.`}</p>
       )}
@@ -79,8 +79,8 @@ function RunChoices({ name, runs }: RunChoicesProps) {
         {runs.map((run) => (
           <li key={run.id}>
             <button type="button" className="run-choice" onClick={() => changeQuery({ with: run.id, row: undefined })}>
-              <span dir="auto" className="truncate">
-                {runTitle(run)}
+              <span className="truncate">
+                <bdi>{runTitle(run)}</bdi>
               </span>
               <span className="text-muted">
                 {moment(run.createdAt)} · <RunState {...run} />

@@ -3,7 +3,6 @@ import { plural, t } from "@lingui/core/macro";
 import type { RunDetailsView } from "../../src/protocol/threads/run-trace.ts";
 import type { StepPrompt } from "../../src/protocol/threads/step-prompt.ts";
 import { textOf } from "../../src/protocol/threads/items.ts";
-import { changeQuery } from "../page/path.ts";
 import { useAnswer } from "../parts/answers.ts";
 import { cost, duration, figure, moment } from "../parts/format.ts";
 import { PageLink } from "../parts/page-link.tsx";
@@ -13,7 +12,7 @@ import { RunState } from "../run-list/run-state.tsx";
 import { runTitle } from "../run-list/run-title.ts";
 import { runsInside } from "../run-list/runs-client.ts";
 import { alignRows, type RowPair } from "./align-rows.ts";
-import { CompareChoice } from "./compare-choice.tsx";
+import { CompareButton, CompareChoice } from "./compare-choice.tsx";
 import { diffTexts, type DiffPart } from "./diff-texts.ts";
 import { workedMs } from "./row-figures.ts";
 import { rowState, rowTitle } from "./row-texts.ts";
@@ -82,9 +81,7 @@ function Compared({ one, other }: { readonly one: ComparedRun; readonly other: C
         <RunHead name={t`The other run`} details={other.details} />
       </div>
       <div>
-        <button type="button" className="button" onClick={() => changeQuery({ with: undefined })}>
-          {t`End comparison`}
-        </button>
+        <CompareButton {...one.details} />
       </div>
       <Figures one={one.details} other={other.details} />
       <Texts name={t`First prompt`} one={one.prompt} other={other.prompt} />
@@ -110,7 +107,7 @@ function RunHead({ name, details: { run } }: { readonly name: string; readonly d
     <section aria-label={name}>
       <h2>{name}</h2>
       <PageLink to={`/runs/${run.id}`} look="run-link">
-        {runTitle(run)}
+        <bdi>{runTitle(run)}</bdi>
       </PageLink>
       <p className="text-muted">
         {moment(run.createdAt)} · @{run.agent}

@@ -81,7 +81,7 @@ describe("two runs beside each other", { skip: skipBrowser }, () => {
       ["the same", "the same", "only in this run", "only in this run", "other answer"],
     );
     assert.deepEqual(await violationsOf(page), []);
-    await page.getByRole("button", { name: "End comparison" }).click();
+    await page.getByRole("link", { name: "Back to the run" }).click();
     await page.getByRole("treegrid").waitFor();
   });
 
@@ -92,7 +92,7 @@ describe("two runs beside each other", { skip: skipBrowser }, () => {
     await page.goto(`${server.url}/runs/${now}`);
     await page.getByRole("button", { name: "Compare with …" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByRole("region", { name: "Others of @assistant" }).waitFor();
+    await dialog.getByRole("region", { name: "Other runs of @assistant" }).waitFor();
     assert.deepEqual(await violationsOf(page), []);
     await dialog
       .getByRole("region", { name: "In this conversation" })
@@ -146,18 +146,18 @@ describe("two runs beside each other", { skip: skipBrowser }, () => {
     const one = await begin("alone");
     await compare(one, one);
     await page.getByText("This is the same run.").waitFor();
-    await page.getByRole("region", { name: "Others of @assistant" }).waitFor();
+    await page.getByRole("region", { name: "Other runs of @assistant" }).waitFor();
     assert.deepEqual(await violationsOf(page), []);
     await compare(one, "nonsense");
     await page.getByRole("alert").waitFor();
-    await page.getByRole("region", { name: "Others of @assistant" }).waitFor();
+    await page.getByRole("region", { name: "Other runs of @assistant" }).waitFor();
     // What somebody else's is answered with, to whoever is no admin.
     await compare(one, newId());
     await page
       .getByRole("alert")
       .getByText(/not found/)
       .waitFor();
-    await page.getByRole("region", { name: "Others of @assistant" }).getByRole("button").first().click();
+    await page.getByRole("region", { name: "Other runs of @assistant" }).getByRole("button").first().click();
     await texts("First prompt").waitFor();
   });
 });

@@ -142,7 +142,7 @@ function Part({ name, item }: { readonly name: string; readonly item: TracedItem
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-1">
       <h3>{name}</h3>
-      <pre tabIndex={0} className="run-text" aria-label={name}>
+      <pre dir="auto" tabIndex={0} className="run-text" aria-label={name}>
         {formatJson(shown)}
         {item.cut && !whole && " …"}
       </pre>

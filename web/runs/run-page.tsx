@@ -90,7 +90,7 @@ function Head({ data, onChange }: { readonly data: RunDetailsView; readonly onCh
     <section className="grid gap-2" aria-labelledby="run-title">
       <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
         <h1 id="run-title" className="run-title">
-          {runTitle(run)}
+          <bdi>{runTitle(run)}</bdi>
         </h1>
         <span role="status">
           <RunState {...run} />

@@ -103,7 +103,7 @@ describe("the runs", { skip: skipBrowser }, () => {
     await findsNothing(page, "empty");
     await begin("buy milk and tell ada");
     await page.getByRole("link", { name: "buy milk and tell ada" }).waitFor();
-    await page.getByText("waiting: for approval").waitFor();
+    await page.getByText("waiting for approval").waitFor();
     await findsNothing(page, "list");
     await page.getByRole("combobox", { name: "State" }).selectOption("failed");
     await page.getByText("No matching runs").waitFor();
@@ -194,7 +194,7 @@ describe("the runs", { skip: skipBrowser }, () => {
     await page.goto(first);
     await line(/^Message buy/).click();
     await page.getByRole("button", { name: "Retry" }).click();
-    await page.getByText("waiting: for approval").waitFor();
+    await page.getByRole("status").getByText("waiting for approval").waitFor();
     assert.notEqual(page.url(), first);
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByRole("status").getByText("stopped").waitFor();
@@ -244,6 +244,7 @@ describe("the runs", { skip: skipBrowser }, () => {
     await form.getByText("Required", { exact: true }).waitFor();
     await form.getByLabel("to (required)").fill("bob");
     await form.getByLabel("copies").fill("9");
+    await page.keyboard.press("Tab");
     await form.getByText("Must be at most 5.").waitFor();
     await findsNothing(page, "form with problems");
     await form.getByLabel("copies").fill("2");

@@ -7,7 +7,7 @@ import type {
 } from "../../src/protocol/threads/run-trace.ts";
 import { isEnded } from "../../src/protocol/threads/runs.ts";
 import { failedExitCode } from "../parts/exit-code.ts";
-import type { Grade } from "../parts/state.tsx";
+import type { Grade } from "../parts/grade.ts";
 
 export type RowKind =
   | "message"

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { t } from "@lingui/core/macro";
 import { duration, figure } from "../parts/format.ts";
-import { marks } from "../parts/state.tsx";
+import { marks } from "../parts/grade.ts";
 import { rowState, rowTitle } from "./row-texts.ts";
 import type { TimeAxis } from "./time-axis.ts";
 import { stepUse, workedMs } from "./row-figures.ts";
