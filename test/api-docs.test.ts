@@ -34,7 +34,10 @@ for (const [page, answer] of [
   ["openai-api.md", /^It is on your list\.$/],
   ["ollama-api.md", /^It is on your list\.$/],
   ["tools-api.md", /^true .*Buy milk.* done\n$/],
-  ["native-api.md", /^It is on your list\.\ndone\n$|^(step \d: script, \d+ ms, ok\n){2}2 steps, 0 takeovers\n$/],
+  [
+    "native-api.md",
+    /^It is on your list\.\ndone\n$|^(step \d: script, \d+ ms, ok\n){2}2 steps, 0 takeovers\n$|^system: .*\nuser: .*\n\{.*\}\n$/,
+  ],
   ["schedules.md", /^30 8 \* \* mon-fri true\ntrue\nnull\n$/],
 ] as const)
   test(`the scripts of ${page} do what they say`, async () => {
