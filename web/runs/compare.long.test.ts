@@ -35,6 +35,7 @@ describe("two runs beside each other", { skip: skipBrowser }, () => {
         const asked = String(messages.findLast(({ role }) => role === "user")?.content);
         const done = messages.filter(({ role }) => role === "tool").length;
         const calls = asked.startsWith("many") ? manySteps : Number(/(\d+) calls/.exec(asked)?.[1] ?? 0);
+        if (asked === "wait") return [{ text: "one moment" }, { gate: () => new Promise(() => undefined) }];
         if (asked === "fail") return [{ error: "refused", message: "not with me" }];
         return done < calls ? [{ call: "look_up", arguments: { n: done } }] : `The answer to ${asked.slice(-40)}`;
       },
@@ -125,6 +126,12 @@ describe("two runs beside each other", { skip: skipBrowser }, () => {
     await texts("First prompt").locator("ins").getByText("مرحبا بالعالم").waitFor();
     await texts("Final answer").getByText("nothing").waitFor();
     assert.deepEqual(await violationsOf(page), []);
+    const thread = await client().createThread();
+    const { id } = await client().startRun(thread.id, { agent: "assistant", content: "wait" });
+    await client().cancel(id);
+    await compare(id, failed);
+    await figure("State").getByText("stopped").waitFor();
+    await page.getByRole("region", { name: "Steps and calls" }).waitFor();
   });
 
   test("prompts of 300 KB: what differs at their end is found, what is the same is left out", async () => {

@@ -161,6 +161,40 @@ eachRunDatabase((suite) => {
     }
   });
 
+  test("in a room each reads the prompts of their own runs, as long as they are in it", async () => {
+    const service = await suite.start({ script: ["fine"] });
+    const { query } = service.database;
+    const [ann, bob] = await Promise.all(
+      ["ann", "bob"].map(async (name) => {
+        const { id } = await createUser(query, { name: `${name}${newId()}`, role: "user" });
+        return { ...service.caller, userId: id, role: "user" as const };
+      }),
+    );
+    const { started } = await service.ask("hello");
+    const asked = { runId: started.runId, step: "1" };
+    await query("insert into rooms (thread_id, user_id) values ($1, $2)", [started.threadId, service.caller.userId]);
+    for (const { userId } of [ann!, bob!])
+      await query("insert into room_people (thread_id, user_id, handle) values ($1, $2, $3)", [
+        ...[started.threadId, userId, `h${userId.slice(-8)}`],
+      ]);
+    // Ann's turn in a room of somebody else's.
+    await query("update runs set user_id = $2 where id = $1", [started.runId, ann!.userId]);
+    await query("update run_definitions set user_id = $1", [ann!.userId]);
+    assert.equal((await service.runs.prompt(ann!, asked)).messages.at(-1)!.text, "hello");
+    await assert.rejects(service.runs.prompt(bob!, asked), { code: "run_not_found" });
+    await query("delete from room_people where user_id = $1", [ann!.userId]);
+    await assert.rejects(service.runs.prompt(ann!, asked), { code: "run_not_found" });
+  });
+
+  test("what is said about an answer that had nothing in it stands in its next prompt", async () => {
+    const service = await suite.start({ script: (_, count) => (count === 0 ? "" : "fine") });
+    const { started } = await service.ask("go");
+    assert.equal(await compareAll(service, [started.runId]), 2);
+    const { modelCalls } = await service.runs.details(service.caller, { runId: started.runId });
+    const { messages } = await rebuilt(service, started.runId, modelCalls[1]!.step!);
+    assert.notEqual(messages.at(-1)!.text, "go");
+  });
+
   test("long texts are cut until they are asked for whole", async () => {
     const service = await suite.start({ contextTokens: 400_000, script: ["fine"] });
     const { started } = await service.ask("ا".repeat(300_000));
