@@ -63,6 +63,10 @@ describe("long answers", { skip: skipBrowser, timeout: 180_000 }, () => {
     await untilTrue(page, isAtEnd);
     const early = await page.evaluate<number>(`${text}.querySelectorAll("p > strong").length`);
     assert.ok(early > 0 && early < paragraphs / 4, `${early} are formatted at once`);
+    assert.equal(
+      await page.evaluate(`${text}.lastElementChild.querySelector("p:last-of-type").textContent`),
+      "The end of it.",
+    );
     const words = await page.evaluate<string>(`${text}.textContent`);
     for (const at of [0, 600, paragraphs - 1])
       assert.ok(words.includes(`Paragraph ${at}.`), "what is not formatted is there");
@@ -147,6 +151,14 @@ describe("long answers", { skip: skipBrowser, timeout: 180_000 }, () => {
     })()`);
     assert.equal(gap, 0);
     assert.ok(room > 10, "numbers of four digits have room");
+  });
+
+  test("and what a person pasted are all there", async () => {
+    const pasted = Array.from({ length: 900 }, (_, at) => `line ${at} of a log`).join("\n");
+    answer = "Read.";
+    await sayOn(page, pasted);
+    await log().getByText("Read.", { exact: true }).waitFor();
+    assert.equal(await log().locator(".bubble").last().textContent(), pasted);
   });
 
   test("ask nothing of other hosts, and complain of nothing", () => assert.deepEqual(browser.complaints(), []));

@@ -74,7 +74,8 @@ test("a link that is defined elsewhere in the text keeps its address, and code i
   const [first, ...others] = withDefinitions(pieces);
   assert.equal(first, "see [a] and [The B][b]\n\n[a]: https://a.example\n[B]: https://b.example\n");
   assert.deepEqual(others, pieces.slice(1));
-  assert.deepEqual(withDefinitions(["see [a]\n"]), ["see [a]\n"]);
+  const codeAlone = ["see [a]\n\n", "```\n[a]: no\n```\n"];
+  assert.deepEqual(withDefinitions(codeAlone), codeAlone);
 });
 
 test("formulas are those that are, and money is none", () => {
