@@ -23,6 +23,10 @@ export function createStoredChoice(name: string): StoredChoice {
   addEventListener("storage", (event) => {
     if (event.key === key || event.key === null) take(event.newValue ?? "");
   });
+  // A page that one goes back to heard nothing meanwhile.
+  addEventListener("pageshow", ({ persisted }) => {
+    if (persisted) take(read(key));
+  });
   const get = () => value;
   return {
     get,

@@ -1,8 +1,8 @@
-import { useEffect, useSyncExternalStore } from "react";
+import { useQuery } from "@tanstack/react-query";
 import type { AgentView } from "../../src/protocol/agents/agents.ts";
 import type { ModelLook, ModelState } from "../../src/protocol/agents/model-states.ts";
 import { readModelStates } from "../../src/client/model-states.ts";
-import { createListeners } from "../browser/listeners.ts";
+import { queries } from "../page/queries.ts";
 import { client, server } from "../page/server.ts";
 
 export type ModelNews = { readonly model: string; readonly isThere: boolean; readonly reason?: string };
@@ -15,53 +15,35 @@ export type Answerers = {
   readonly isLoaded: boolean;
 };
 
+const key = ["answerers"];
 const everyMs = 30_000;
-let known: Answerers = { agents: [], models: [], looked: [], news: undefined, isLoaded: false };
-let users = 0;
-let stop: (() => void) | undefined;
-const listeners = createListeners();
+const unknown: Answerers = { agents: [], models: [], looked: [], news: undefined, isLoaded: false };
 
 /** Who and what may answer, and how it does: looked up again now and then while somebody sees it. */
 export function useAnswerers(): Answerers {
-  useEffect(() => {
-    if (users++ === 0) stop = beginLooking();
-    return () => {
-      if (--users === 0) stop?.();
-    };
-  }, []);
-  return useSyncExternalStore(listeners.listen, () => known);
+  const { data = unknown } = useQuery({
+    queryKey: key,
+    queryFn: look,
+    refetchInterval: everyMs,
+    refetchOnWindowFocus: "always",
+    gcTime: Infinity,
+  });
+  return data;
 }
 
 export function dismissNews(): void {
-  set({ news: undefined });
+  queries.setQueryData<Answerers>(key, (known) => known && { ...known, news: undefined });
 }
 
 /** Also called when an answer failed. */
-export async function refreshModels(): Promise<void> {
-  try {
-    const [agents, { data: models, looked }] = await Promise.all([client.agents(), readModelStates(server)]);
-    set({ agents, models, looked, isLoaded: true, ...newsOf(known.models, models) });
-  } catch {
-    // What is known stays; the next look may reach the server.
-  }
+export function refreshModels(): Promise<void> {
+  return queries.invalidateQueries({ queryKey: key });
 }
 
-function set(change: Partial<Answerers>): void {
-  known = { ...known, ...change };
-  listeners.tell();
-}
-
-function beginLooking(): () => void {
-  const look = () => {
-    if (document.visibilityState === "visible") void refreshModels();
-  };
-  void refreshModels();
-  const timer = setInterval(look, everyMs);
-  addEventListener("focus", look);
-  return () => {
-    clearInterval(timer);
-    removeEventListener("focus", look);
-  };
+async function look(): Promise<Answerers> {
+  const [agents, { data: models, looked }] = await Promise.all([client.agents(), readModelStates(server)]);
+  const { models: before, news } = queries.getQueryData<Answerers>(key) ?? unknown;
+  return { agents, models, looked, isLoaded: true, news, ...newsOf(before, models) };
 }
 
 const answers = ({ state }: ModelState): boolean => state === "ready" || state === "untried";

@@ -1,27 +1,21 @@
-import { useEffect, useSyncExternalStore } from "react";
+import { useQuery } from "@tanstack/react-query";
 import { createTaigaClient } from "../../src/client/taiga.ts";
-import { createListeners } from "../browser/listeners.ts";
 import { server } from "./server.ts";
 
 /** What not every server has, so that its view is offered only where it is of use. */
 export type Feature = "taiga";
 
-let features: ReadonlySet<Feature> = new Set();
-let asked = false;
-const listeners = createListeners();
+const none: ReadonlySet<Feature> = new Set();
 
+/** Where it can't be asked nothing is offered; its address works all the same. */
 export function useFeatures(): ReadonlySet<Feature> {
-  useEffect(() => {
-    if (asked) return;
-    asked = true;
-    createTaigaClient(server)
-      .describe()
-      .then(({ configured }) => {
-        if (configured) features = new Set([...features, "taiga"]);
-        listeners.tell();
-      })
-      // Its address works all the same.
-      .catch(() => undefined);
-  }, []);
-  return useSyncExternalStore(listeners.listen, () => features);
+  return (
+    useQuery({ queryKey: ["features"], queryFn: ask, staleTime: Infinity, gcTime: Infinity, retryOnMount: false })
+      .data ?? none
+  );
+}
+
+async function ask(): Promise<ReadonlySet<Feature>> {
+  const { configured } = await createTaigaClient(server).describe();
+  return new Set(configured ? ["taiga" as const] : []);
 }

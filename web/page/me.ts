@@ -1,28 +1,20 @@
-import { useEffect, useSyncExternalStore } from "react";
+import { useQuery } from "@tanstack/react-query";
 import type { MeView } from "../../src/protocol/people/accounts.ts";
 import { readMe } from "../../src/client/overview.ts";
-import { createListeners } from "../browser/listeners.ts";
+import { showTo } from "./person.ts";
 import { reasonOf, server } from "./server.ts";
 
-let me: MeView | undefined;
-let asked = false;
-const listeners = createListeners();
-
-/** Who looks at the page; undefined until it is known. */
+/** Who looks at the page; undefined until it is known. Asked again by what is shown next, where it failed. */
 export function useMe(): MeView | undefined {
-  useEffect(() => {
-    if (asked) return;
-    asked = true;
-    readMe(server)
-      .then((answer) => {
-        me = answer;
-        listeners.tell();
-      })
-      .catch((error: unknown) => {
-        reasonOf(error);
-        // Asked again by what is shown next.
-        asked = false;
-      });
-  }, []);
-  return useSyncExternalStore(listeners.listen, () => me);
+  return useQuery({ queryKey: ["me"], queryFn: ask, staleTime: Infinity, gcTime: Infinity }).data;
+}
+
+async function ask({ signal }: { readonly signal: AbortSignal }): Promise<MeView> {
+  try {
+    const me = await readMe(server, signal);
+    showTo(me.id);
+    return me;
+  } catch (error) {
+    throw new Error(reasonOf(error), { cause: error });
+  }
 }

@@ -15,10 +15,11 @@ import { logOut } from "../../src/client/account.ts";
 import { theme } from "../browser/theme.ts";
 import { useMe } from "../page/me.ts";
 import { goTo } from "../page/path.ts";
+import { forgetPerson } from "../page/person.ts";
 import { base, reasonOf, server } from "../page/server.ts";
-import { lookAtConnection } from "../stream/follow.ts";
 import { announce } from "../parts/announce.tsx";
 import { MenuBehind, type MenuEntry } from "../parts/menus/menu.tsx";
+import { lookAtConnection } from "../stream/follow.ts";
 import { setNotifications, useNotifications } from "../threads/notifications.ts";
 
 const themeNames = { "": t`System`, light: t`Light`, dark: t`Dark` };
@@ -91,7 +92,7 @@ export function AccountMenu({ isFolded, onChoose, onHelp }: AccountMenuProps) {
 async function leave(): Promise<void> {
   try {
     await logOut(server);
-    // Other tabs learn of it by their stream.
+    forgetPerson();
     lookAtConnection();
     location.assign(`${base}login`);
   } catch (error) {

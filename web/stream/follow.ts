@@ -1,5 +1,6 @@
 import type { EventWithCursor } from "../../src/client/events.ts";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
+import { isShownTo } from "../page/person.ts";
 import { openPort, portWorks, type TabPort } from "./tab-port.ts";
 import type { Subject, SubjectPlace, ToTab } from "./stream-messages.ts";
 
@@ -109,7 +110,7 @@ function hear(message: ToTab): void {
     case "user":
       noteConnection(true);
       // Somebody else has logged in, in another tab: what is shown here is not theirs.
-      if (user !== undefined && user !== message.user) location.reload();
+      if (user !== undefined && user !== message.user && !isShownTo(message.user)) location.reload();
       user = message.user;
       return;
     case "dropped":

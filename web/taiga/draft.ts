@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { createStoredChoice } from "../browser/stored-choice.ts";
+import { personal } from "../page/person.ts";
 
 export type MinutesDraft = {
   readonly project: string;
@@ -9,7 +10,7 @@ export type MinutesDraft = {
 };
 
 export const emptyDraft: MinutesDraft = { project: "", sprint: "", minutes: "", instructions: "" };
-const store = createStoredChoice("taiga-draft");
+const store = createStoredChoice(`${personal}taiga-draft`);
 /** Of what the server takes, less what is written around it. */
 export const maxCharacters = 180_000;
 
@@ -17,7 +18,7 @@ export function keepDraft(draft: MinutesDraft): void {
   store.set(JSON.stringify(draft));
 }
 
-/** What is being written, kept in this browser over reloads. */
+/** What is being written, kept in this browser over reloads, until somebody else logs in. */
 export function useDraft(): readonly [MinutesDraft, (change: Partial<MinutesDraft>) => void] {
   const [draft, setDraft] = useState(readDraft);
   return [
