@@ -93,7 +93,8 @@ describe("the list of runs", { skip: skipBrowser }, () => {
   test("a filter gets a name, is shown in another browser, renamed, and deleted", async () => {
     await page.goto(`${server.url}/runs?status=failed&sort=-tokens`);
     await page.getByRole("button", { name: "Save filter" }).click();
-    await page.getByRole("form", { name: "Save filter" }).getByLabel("Name").fill("What went wrong");
+    await untilTrue(page, "document.activeElement.closest('form')?.ariaLabel === 'Save filter'");
+    await page.keyboard.type("What went wrong");
     await page.keyboard.press("Enter");
     const chips = page.getByRole("region", { name: "Saved filters" });
     const chip = chips.getByRole("button", { name: "What went wrong", exact: true });

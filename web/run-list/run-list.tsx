@@ -72,7 +72,6 @@ export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
         </p>
       )}
       <Waiting of={loaded} />
-      {picked.length > 0 && <Picked ids={picked} />}
       {loaded.data?.length === 0 && (
         <p className="text-muted">
           {Object.keys(filter).length > 2 || isAll
@@ -130,6 +129,7 @@ export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
           </Act>
         </div>
       )}
+      {picked.length > 0 && <Picked ids={picked} />}
     </>
   );
 }
@@ -173,7 +173,7 @@ function FilterForm({ isAll, mayAskForAll }: { readonly isAll: boolean; readonly
 function Picked({ ids }: { readonly ids: readonly string[] }) {
   const [before, after] = ids.toSorted();
   return (
-    <p role="status" className="flex flex-wrap items-center gap-2">
+    <p role="status" className="run-picked">
       {after === undefined ? (
         t`One run selected. Select another to compare them.`
       ) : (

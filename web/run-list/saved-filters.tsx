@@ -27,6 +27,11 @@ function filterOf(query: URLSearchParams): string {
   return new URLSearchParams(found).toString();
 }
 
+/** Once, when it is there. */
+function focusField(frame: HTMLElement | null): void {
+  frame?.querySelector("input")?.focus();
+}
+
 function choose(filter: string): void {
   const query = new URLSearchParams(filter);
   changeQuery(Object.fromEntries(parts.map((name) => [name, query.get(name) ?? undefined])));
@@ -96,7 +101,9 @@ export function SavedFilters({ list }: { readonly list: SavedFilter["list"] }) {
             </button>
           }
         >
-          <TextField label={t`Name`} value={typed} onChange={(text) => setTyped(text.slice(0, 60))} isNeeded />
+          <div ref={focusField}>
+            <TextField label={t`Name`} value={typed} onChange={(text) => setTyped(text.slice(0, 60))} isNeeded />
+          </div>
         </Form>
       ) : (
         isNew && (

@@ -135,6 +135,8 @@ function pairText({ one, other }: RowPair): string {
   if (!one) return t`only in the other run`;
   if (!other) return t`only in this run`;
   if (one.kind === "call" && one.input?.text !== other.input?.text) return t`other arguments`;
+  // What they asked for stands in the rows that follow.
+  if (one.kind === "step" && !one.output?.text && !other.output?.text) return "–";
   if (one.output?.text !== other.output?.text) return one.kind === "step" ? t`other answer` : t`other result`;
   return t`the same`;
 }
