@@ -105,6 +105,42 @@ anyRunDatabase(({ database, start }) => {
     assert.deepEqual(await service.runs.list(service.caller, { agent: "nobody" }), []);
   });
 
+  test("what is told of a run in a list: its words, also while it is queued, and where it began", async () => {
+    const gate = Promise.withResolvers<void>();
+    const service = await start({
+      script: (_, count) => (count === 0 ? [{ gate: () => gate.promise }, "one"] : "two") as never,
+    });
+    const first = await service.runs.start(service.caller, { agent: "assistant", message: { content: "go" } });
+    const { threadId } = first;
+    const second = await service.runs.start(service.caller, {
+      agent: "assistant",
+      threadId,
+      message: { content: "and on" },
+    });
+    const about = async () => {
+      const told = await service.runs.about([first.runId, second.runId]);
+      return [first, second].map(({ runId }) => [told.get(runId)!.text, told.get(runId)!.place!.kind]);
+    };
+    assert.equal((await service.runs.about([second.runId])).get(second.runId)!.used, null);
+    assert.deepEqual(await about(), [
+      ["go", "conversation"],
+      ["and on", "conversation"],
+    ]);
+    const { query } = database();
+    await query(`update runs set caller = caller || '{"via":"system"}' where id = $1`, [first.runId]);
+    assert.deepEqual(await about(), [
+      ["go", "schedule"],
+      ["and on", "conversation"],
+    ]);
+    await query("insert into rooms (thread_id, user_id) values ($1, $2)", [threadId, service.caller.userId]);
+    assert.deepEqual(await about(), [
+      ["go", "room"],
+      ["and on", "room"],
+    ]);
+    gate.resolve();
+    await service.events(second);
+  });
+
   test("a run that is taken over says so; of many takes the first and the newest are kept", async () => {
     const gate = Promise.withResolvers<void>();
     const service = await start({ script: [[{ text: "one moment" }, { gate: () => gate.promise }]] });

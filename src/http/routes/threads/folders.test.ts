@@ -319,4 +319,21 @@ eachDatabase((databases) => {
     );
     await patch({ agent: null, favourites: null });
   });
+
+  test("saved filters are each person's own, and bounded", async () => {
+    const patch = (filters: unknown) => ask<object>("PATCH", "/api/me/preferences", { filters });
+    const filter = { list: "runs", name: "What went wrong", query: "status=failed" };
+    const saved = Array.from({ length: 50 }, (_, n) => ({ ...filter, name: `filter ${n}` }));
+    assert.deepEqual((await patch(saved)).body, { filters: saved });
+    assert.deepEqual((await askOther("GET", "/api/me/preferences")).body, {});
+    const wrong = [
+      [...saved, filter],
+      [{ ...filter, name: "x".repeat(61) }],
+      [{ ...filter, name: "  " }],
+      [{ ...filter, query: "x".repeat(501) }],
+      [{ ...filter, list: "documents" }],
+    ];
+    for (const filters of wrong) assert.equal((await patch(filters)).status, 400);
+    assert.deepEqual((await patch(null)).body, {});
+  });
 });
