@@ -154,7 +154,8 @@ describe("long answers", { skip: skipBrowser, timeout: 180_000 }, () => {
   });
 
   test("and what a person pasted are all there", async () => {
-    const pasted = Array.from({ length: 900 }, (_, at) => `line ${at} of a log`).join("\n");
+    const lines = Array.from({ length: 900 }, (_, at) => `line ${at} of a log`);
+    const pasted = [...lines, "x".repeat(10_000), ...lines].join("\n");
     answer = "Read.";
     await sayOn(page, pasted);
     await log().getByText("Read.", { exact: true }).waitFor();
