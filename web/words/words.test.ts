@@ -35,7 +35,7 @@ function valuesOf(text: string): string[] {
 
 /** Words that are the same in other languages: names, and what they have taken over. */
 const sameElsewhere = new Set(
-  `Agent Budgets Chunks Code Colloquy Demo Deutsch English Export JSON Link In MCP Markdown Modell Name Original Person Plan Reranker Server Sprint Start Story System Tag Team
+  `Agent Budgets Chunks Code Colloquy Demo Deutsch English Export Format JSON Link In MCP Markdown Modell Name Original Person Plan Prompt Reranker Server Sprint Start Story System Tag Team
    Taiga Text Token Tokens Trace Uploads Version offline online`.split(/\s+/),
 );
 
