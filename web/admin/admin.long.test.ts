@@ -24,18 +24,23 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
     page.getByRole("navigation", { name: "Administration" }).getByRole("link", { name, exact: true });
   const row = (text: string) => page.getByRole("row").filter({ hasText: text });
 
+  const more = async (person: string, deed: string) => {
+    await page.getByRole("button", { name: `More: ${person}` }).click();
+    await page.getByRole("menuitem", { name: deed }).click();
+  };
+
   test("people: made, invited, disabled, in a group, with a budget, erased", async () => {
     await section("People").click();
     const make = page.getByRole("form", { name: "Create account" });
     await make.getByLabel("Name").fill("ada");
     await make.getByRole("button", { name: "Create account" }).click();
     await page.getByText(/^ck_/).waitFor();
-    await page.getByRole("button", { name: "Disable: ada" }).click();
+    await more("ada", "Disable");
     await row("ada").getByText("disabled").waitFor();
-    await page.getByRole("button", { name: "Enable: ada" }).click();
+    await more("ada", "Enable");
     await row("ada").getByText("active").waitFor();
     await findsNothing(page, "people");
-    await page.getByRole("button", { name: "Keys…: ada" }).click();
+    await more("ada", "Keys…");
     const keys = page.getByRole("region", { name: "API keys of ada" }).first();
     await keys.getByLabel("Label").fill("her laptop");
     await keys.getByRole("button", { name: "New key" }).click();
@@ -79,7 +84,7 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
     await findsNothing(page, "budgets");
 
     await section("People").click();
-    await page.getByRole("button", { name: "Erase…: ada" }).click();
+    await more("ada", "Erase…");
     const erase = page.getByRole("region", { name: "Erase ada" });
     await erase.getByLabel("Type the account name").fill("adam");
     await erase.getByRole("button", { name: "Delete permanently" }).click();
@@ -135,7 +140,7 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
 
     await section("Settings").click();
     await page.getByLabel("Search", { exact: true }).fill("retention.audit");
-    await row("retention.audit").getByText("colloquy.yaml:").waitFor();
+    await row("retention.audit").filter({ hasText: "400 days" }).getByText("colloquy.yaml:").waitFor();
     await findsNothing(page, "settings");
 
     await section("Doctor").click();

@@ -3,7 +3,7 @@ import { t } from "@lingui/core/macro";
 import type { OnBudgetLimit, BudgetView } from "../../src/protocol/people/budgets.ts";
 import type { BudgetInput } from "../../src/client/budgets.ts";
 import { budgets, groups, users } from "./admin-client.ts";
-import { cost, figure, time } from "../parts/format.ts";
+import { cost, currency, figure, time } from "../parts/format.ts";
 import { useAnswer } from "../parts/answers.ts";
 import { State } from "../parts/state.tsx";
 import { Act } from "../parts/action-button.tsx";
@@ -173,7 +173,7 @@ function SetBudget({ given, onSet }: SetProps) {
         ]}
       />
       {input("tokens", t`Tokens`, { isWhole: true })}
-      {input("cost", t`Cost`)}
+      {input("cost", `${t`Cost`} (${currency})`)}
       {input("requests", t`Requests`, { isWhole: true })}
       {input("warnAt", t`Warn at (%)`, { most: 100 })}
       <ChoiceField

@@ -1,3 +1,4 @@
+import { ChevronDown, Download, KeyRound, LockKeyhole, LogOut, Shield, Trash2, UserCheck, UserX } from "lucide-react";
 import { useEffect, useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { ErasureView, UserView } from "../../src/protocol/people/accounts.ts";
@@ -9,7 +10,8 @@ import { time } from "../parts/format.ts";
 import { type AnswerState, useAnswer } from "../parts/answers.ts";
 import { Problem } from "../parts/problem.tsx";
 import { State } from "../parts/state.tsx";
-import { Act } from "../parts/action-button.tsx";
+import { Act, useAct } from "../parts/action-button.tsx";
+import { MenuBehind, type MenuEntry } from "../parts/menus/menu.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
@@ -85,7 +87,32 @@ type AccountProps = {
 };
 
 function Account({ user: { id, name, role, disabled }, onChange, onTold }: AccountProps) {
-  const change = (what: Parameters<typeof users.change>[1]) => users.change(id, what).then(onChange);
+  const { problem, act } = useAct((deed: () => Promise<void>) => deed());
+  const change = (what: Parameters<typeof users.change>[1]) => act(() => users.change(id, what).then(onChange));
+  async function reset(): Promise<void> {
+    const { url, expiresAt } = await users.reset(id);
+    onTold({
+      label: t`${name} can set a new password with this link, once, until ${{ until: time(expiresAt) }}:`,
+      text: url,
+    });
+  }
+  const entries: readonly MenuEntry[] = [
+    {
+      name: disabled ? t`Enable` : t`Disable`,
+      icon: disabled ? UserCheck : UserX,
+      onChoose: () => change({ disabled: !disabled }),
+    },
+    {
+      name: role === "admin" ? t`Make user` : t`Make admin`,
+      icon: Shield,
+      onChoose: () => change({ role: role === "admin" ? "user" : "admin" }),
+    },
+    { name: t`Reset password…`, icon: LockKeyhole, onChoose: () => act(reset) },
+    { name: t`Keys…`, icon: KeyRound, onChoose: () => changeQuery({ keys: id, erase: undefined }) },
+    { name: t`Log out everywhere`, icon: LogOut, onChoose: () => act(() => users.logOut(id)) },
+    { name: t`Export data`, icon: Download, href: users.archiveOf(id) },
+    { name: t`Erase…`, icon: Trash2, isGrave: true, onChoose: () => changeQuery({ erase: id, keys: undefined }) },
+  ];
   return (
     <tr>
       <th scope="row">{name}</th>
@@ -93,50 +120,11 @@ function Account({ user: { id, name, role, disabled }, onChange, onTold }: Accou
       <td>{disabled ? <State grade="quiet">{t`disabled`}</State> : <State grade="ok">{t`active`}</State>}</td>
       <td>
         <div className="row-actions">
-          <Act name={`${disabled ? t`Enable` : t`Disable`}: ${name}`} onAct={() => change({ disabled: !disabled })}>
-            {disabled ? t`Enable` : t`Disable`}
-          </Act>
-          <Act
-            name={`${role === "admin" ? t`Make user` : t`Make admin`}: ${name}`}
-            onAct={() => change({ role: role === "admin" ? "user" : "admin" })}
-          >
-            {role === "admin" ? t`Make user` : t`Make admin`}
-          </Act>
-          <Act
-            name={`${t`Reset password…`}: ${name}`}
-            onAct={async () => {
-              const { url, expiresAt } = await users.reset(id);
-              onTold({
-                label: t`${name} can set a new password with this link, once, until ${{ until: time(expiresAt) }}:`,
-                text: url,
-              });
-            }}
-          >
-            {t`Reset password…`}
-          </Act>
-          <button
-            type="button"
-            className="button"
-            aria-label={`${t`Keys…`}: ${name}`}
-            onClick={() => changeQuery({ keys: id, erase: undefined })}
-          >
-            {t`Keys…`}
-          </button>
-          <Act name={`${t`Log out everywhere`}: ${name}`} onAct={() => users.logOut(id)}>
-            {t`Log out everywhere`}
-          </Act>
-          <a className="button" href={users.archiveOf(id)} download aria-label={`${t`Export data`}: ${name}`}>
-            {t`Export data`}
-          </a>
-          <button
-            type="button"
-            className="button text-bad"
-            aria-label={`${t`Erase…`}: ${name}`}
-            onClick={() => changeQuery({ erase: id, keys: undefined })}
-          >
-            {t`Erase…`}
-          </button>
+          <MenuBehind name={`${t`More`}: ${name}`} look="button" entries={entries}>
+            {t`More`} <ChevronDown size={14} aria-hidden />
+          </MenuBehind>
         </div>
+        <Problem text={problem} />
       </td>
     </tr>
   );

@@ -1,6 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { changeQuery, useQuery } from "../page/path.ts";
 import { overview } from "./admin-client.ts";
+import { lasting, size } from "../parts/format.ts";
 import { useAnswer } from "../parts/answers.ts";
 import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
 import { Table } from "../parts/table.tsx";
@@ -48,7 +49,7 @@ export function Settings() {
                 <code>{path}</code>
               </th>
               <td>
-                <code className="break-all whitespace-pre-wrap">{settingText(value)}</code>
+                <SettingValue path={path} text={settingText(value)} />
               </td>
               <td className={source === byDefault ? "text-muted" : ""}>{source === byDefault ? t`default` : source}</td>
             </tr>
@@ -58,6 +59,28 @@ export function Settings() {
     </>
   );
 }
+
+/** As people say it; beside it as it is written in the configuration, where that is not the same number. */
+function SettingValue({ path, text }: { readonly path: string; readonly text: string }) {
+  const said = measure(path, text);
+  if (said?.startsWith(`${text} `)) return said;
+  return (
+    <>
+      {said} <code className={`break-all whitespace-pre-wrap ${said === undefined ? "" : "text-muted"}`}>{text}</code>
+    </>
+  );
+}
+
+/** What is measured in the unit that ends its name. */
+function measure(path: string, text: string): string | undefined {
+  const [, unit] = /(Bytes|Mb|Ms|Seconds|Minutes|Hours|Days)$/.exec(path) ?? [];
+  if (unit === undefined || !/^[\d.]+$/.test(text)) return undefined;
+  const count = Number(text);
+  if (unit === "Bytes" || unit === "Mb") return size(unit === "Mb" ? count * 1024 ** 2 : count);
+  return lasting(count * secondsOf[unit as keyof typeof secondsOf]);
+}
+
+const secondsOf = { Ms: 0.001, Seconds: 1, Minutes: 60, Hours: 3600, Days: 86_400 };
 
 function settingText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);

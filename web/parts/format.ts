@@ -2,7 +2,7 @@ import { locale } from "../browser/language.ts";
 
 const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
 const short = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
-const currency = document.documentElement.dataset["currency"] ?? "USD";
+export const currency = document.documentElement.dataset["currency"] ?? "USD";
 const currencyStyle = { style: "currency", currency, currencyDisplay: "narrowSymbol" } as const;
 const money = new Intl.NumberFormat(locale, currencyStyle);
 const change = new Intl.NumberFormat(locale, { ...currencyStyle, minimumFractionDigits: 2, maximumFractionDigits: 4 });
@@ -68,6 +68,16 @@ export function size(bytes: number): string {
   const step = Math.min(sizes.length, Math.floor(Math.log2(bytes) / 10));
   const unit = new Intl.NumberFormat(locale, { style: "unit", unit: sizes[step - 1], maximumFractionDigits: 1 });
   return unit.format(bytes / 1024 ** step);
+}
+
+const secondsIn = { second: 1, minute: 60, hour: 3600, day: 86_400 } as const;
+
+/** A time as people say it, in the longest unit of which it is a whole number: "2 minutes". */
+export function lasting(seconds: number): string {
+  const units = Object.entries(secondsIn);
+  const [unit, each] = units.findLast(([, length]) => seconds !== 0 && seconds % length === 0) ?? units[0]!;
+  const said = new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 3 });
+  return said.format(seconds / each);
 }
 
 const list = new Intl.ListFormat(locale, { type: "unit", style: "short" });
