@@ -204,7 +204,7 @@ describe("the page as people set their system", { skip: skipBrowser }, () => {
       await pictureOf(page, `magnified ${nameOf(screen)}`);
     }
     await page.goto(world.url);
-    await page.getByRole("button", { name: /Use tools/ }).waitFor();
+    await page.getByRole("button", { name: /Manage tasks/ }).waitFor();
     const top = () => page.getByRole("heading", { name: "What can I help with?" }).boundingBox();
     assert.ok((await top())!.y > 0, "what can be tried is read from its beginning");
     await page.context().close();
