@@ -1,6 +1,7 @@
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { t } from "@lingui/core/macro";
+import { serverNow } from "../browser/server-time.ts";
 import { State } from "../parts/state.tsx";
 import { Speaker } from "../turn/speaker.tsx";
 import { PageLink } from "../parts/page-link.tsx";
@@ -206,7 +207,7 @@ const quietMs = 1000;
 type SilenceProps = { readonly text: string; readonly since: string | undefined; readonly look: string };
 
 function Silence({ text, since, look }: SilenceProps) {
-  const [begun] = useState(() => new Date().toISOString());
+  const [begun] = useState(() => new Date(serverNow()).toISOString());
   const [isLong, setLong] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setLong(true), quietMs);

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { plural, t } from "@lingui/core/macro";
 import { Dialog } from "../parts/dialog.tsx";
-import { time } from "../parts/format.ts";
+import { isPast, time } from "../parts/format.ts";
 import { useAnswer } from "../parts/answers.ts";
 import { Note } from "../parts/note.tsx";
 import { Act } from "../parts/action-button.tsx";
@@ -76,8 +76,6 @@ export function ShareDialog({ threadId, onClose }: { readonly threadId: string; 
 
   function endOf(expiresAt: string | null): string {
     if (expiresAt === null) return t`never expires`;
-    return Date.parse(expiresAt) > Date.now()
-      ? t`expires ${{ when: time(expiresAt) }}`
-      : t`expired ${{ when: time(expiresAt) }}`;
+    return isPast(expiresAt) ? t`expired ${{ when: time(expiresAt) }}` : t`expires ${{ when: time(expiresAt) }}`;
   }
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { serverNow } from "../browser/server-time.ts";
 import { duration } from "../parts/format.ts";
 
 /** Below this nothing is said of waiting. */
@@ -6,10 +7,10 @@ const quietMs = 150;
 
 /** For how long something has been going on, for the eye alone. */
 export function ElapsedTime({ since }: { readonly since: string }) {
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(() => serverNow());
   useEffect(() => {
-    const begin = setTimeout(() => setNow(Date.now()), quietMs);
-    const timer = setInterval(() => document.visibilityState === "visible" && setNow(Date.now()), 1000);
+    const begin = setTimeout(() => setNow(serverNow()), quietMs);
+    const timer = setInterval(() => document.visibilityState === "visible" && setNow(serverNow()), 1000);
     return () => {
       clearTimeout(begin);
       clearInterval(timer);

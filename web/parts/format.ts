@@ -1,4 +1,5 @@
 import { locale } from "../browser/language.ts";
+import { serverNow } from "../browser/server-time.ts";
 
 const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
 const short = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
@@ -36,13 +37,13 @@ function withUnit(value: number, unit: string): string {
 
 /** Whether a time has come. */
 export function isPast(iso: string): boolean {
-  return Date.parse(iso) < Date.now();
+  return Date.parse(iso) < serverNow();
 }
 
 /** As short as it says which it is: of today the time alone. */
 export function moment(iso: string): string {
   const at = new Date(iso);
-  const isToday = at.toDateString() === new Date().toDateString();
+  const isToday = at.toDateString() === new Date(serverNow()).toDateString();
   const day = isToday ? {} : ({ day: "numeric", month: "short" } as const);
   return at.toLocaleString(locale, { ...day, hour: "2-digit", minute: "2-digit" });
 }

@@ -40,7 +40,7 @@ export function createHub(): { readonly open: (port: MessagePort) => void } {
     };
     const line = createLine(server, {
       onConnection: (isConnected) => tellAll({ type: "connection", isConnected }),
-      onUser: (user) => tellAll({ type: "user", user }),
+      onUser: (user, now) => tellAll({ type: "user", user, now }),
     });
     lines.set(key, [...linesOf(server), line]);
     return line;

@@ -27,7 +27,7 @@ export type Line = {
 
 type LineListeners = {
   readonly onConnection: (isConnected: boolean) => void;
-  readonly onUser: (user: string) => void;
+  readonly onUser: (user: string, now: string) => void;
 };
 
 /** What begins together, as after a reload, is asked for together. */
@@ -82,8 +82,9 @@ export function createLine(server: ServerAccess, { onConnection, onUser }: LineL
         pauseMs = firstPauseMs;
         if (type === "hello") {
           note(true);
-          ({ user } = JSON.parse(data) as { user: string });
-          onUser(user);
+          const told = JSON.parse(data) as { user: string; now: string };
+          ({ user } = told);
+          onUser(user, told.now);
           for (const each of groups.flat()) each.isCurrent = true;
         } else if (type === "denied") refuseAll((JSON.parse(data) as { error: StreamError }).error, 401);
         else {

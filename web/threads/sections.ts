@@ -8,7 +8,7 @@ export type ThreadSection = {
 const dayMs = 86_400_000;
 
 /** Threads by the day when they were last used; days are the reader's. */
-export function sectionsOf(threads: readonly ListedThread[], now = new Date()): readonly ThreadSection[] {
+export function sectionsOf(threads: readonly ListedThread[], now: Date): readonly ThreadSection[] {
   const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
   const nameOf = ({ usedAt }: ListedThread): ThreadSection["name"] => {
     const at = Date.parse(usedAt);

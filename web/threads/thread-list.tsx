@@ -3,6 +3,7 @@ import { type KeyboardEvent, lazy, Suspense, useRef, useState } from "react";
 import { t } from "@lingui/core/macro";
 import type { FolderView } from "../../src/protocol/threads/folders.ts";
 import type { ListedThread } from "../../src/protocol/threads/threads.ts";
+import { serverNow } from "../browser/server-time.ts";
 import { Act } from "../parts/action-button.tsx";
 import { PageLink } from "../parts/page-link.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -203,7 +204,7 @@ function OwnOrder({ folders, onEditFolder }: OwnOrderProps) {
         />
       ))}
       {isEmpty && folders.length === 0 && <p className="px-2 py-1 text-muted">{t`No conversations yet`}</p>}
-      {sectionsOf(recent.threads).map(({ name, threads }) => (
+      {sectionsOf(recent.threads, new Date(serverNow())).map(({ name, threads }) => (
         <ThreadSection key={name} name={dayNames[name]} threads={threads} />
       ))}
       <RestOfList of={recent} />

@@ -4,6 +4,7 @@ import type { BlockOf } from "../../src/client/conversation.ts";
 import type { DecisionInput } from "../../src/client/decisions.ts";
 import type { Outage } from "../../src/protocol/threads/items.ts";
 import { useAnswerers } from "../conversation/models-store.ts";
+import { serverNow } from "../browser/server-time.ts";
 import { client } from "../page/server.ts";
 
 /** By the code of the fault. */
@@ -97,7 +98,7 @@ export function OutageChoices({ question, outage, isBusy, onDecide }: OutageProp
 }
 
 function nextTry(retryAt: number | undefined): string {
-  const seconds = retryAt === undefined ? 0 : Math.round((retryAt - Date.now()) / 1000);
+  const seconds = retryAt === undefined ? 0 : Math.round((retryAt - serverNow()) / 1000);
   if (seconds < 2) return t`Retrying now.`;
   return t`Retries automatically in ${{ time: seconds < 100 ? `${seconds} s` : `${Math.round(seconds / 60)} min` }}.`;
 }
@@ -126,7 +127,7 @@ function useRetryAt(run: string): number | undefined {
     };
     void look();
     const timer = setInterval(() => {
-      const isDue = known === undefined || known < Date.now();
+      const isDue = known === undefined || known < serverNow();
       if (Date.now() - lookedAt > (isDue ? 2 * lookMs : againMs)) void look();
       tick((count) => count + 1);
     }, lookMs);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { authorize } from "../../server/entry.ts";
 import { ColloquyError } from "../../../protocol/base/errors.ts";
 import { listChangeSchema } from "../../../protocol/threads/folders.ts";
-import { idSchema } from "../../../protocol/base/shapes.ts";
+import { idSchema, timeSchema } from "../../../protocol/base/shapes.ts";
 import { presenceSchema } from "../../../protocol/agents/rooms.ts";
 import {
   askedCursor,
@@ -87,9 +87,9 @@ export const followMany = endpoint({
   body: z.strictObject({ subjects: z.array(subject).min(1).max(maxSubjects) }),
   answers: {
     200: eventStream(
-      "Events: the first is `hello`, which says whose stream it is; `id` is the subject's number and its cursor",
+      "Events: the first is `hello`, which says whose stream it is and what time it is at the server; `id` is the subject's number and its cursor",
       z.union([
-        eventSchema(z.object({ user: z.string() }), "hello"),
+        eventSchema(z.object({ user: z.string(), now: timeSchema.describe("The time at the server") }), "hello"),
         followedEventSchema,
         eventSchema(presenceSchema, "presence").extend({ id: nth }),
         eventSchema(listChangeSchema.partial({ of: true })).extend({ id: nth }),
@@ -145,7 +145,7 @@ function streamMany(
     farewell: () => ": the server stops; come back with the cursors that you have\n\n",
   });
   const { write, drained } = stream;
-  write(`event: hello\ndata: ${JSON.stringify({ user: caller.userId })}\n\n`);
+  write(`event: hello\ndata: ${JSON.stringify({ user: caller.userId, now: new Date().toISOString() })}\n\n`);
   for (const [number, subject] of subjects.entries()) {
     const prefix = String(number);
     const tell = (type: string, data: unknown = {}) =>
