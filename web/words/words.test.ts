@@ -35,7 +35,7 @@ function valuesOf(text: string): string[] {
 
 /** Words that are the same in other languages: names, and what they have taken over. */
 const sameElsewhere = new Set(
-  `Agent Budgets Chunks Code Colloquy Demo Deutsch English Export Format JSON Link In MCP Markdown Modell Name Original Person Plan Prompt Reranker Server Sprint Start Story System Tag Team
+  `Agent Budgets Chunks Code Colloquy Demo Deutsch English Export Format JSON Link In MCP Markdown Median Modell Name Original Person Plan Prompt Reranker Server Sprint Start Story System Tag Team
    Taiga Text Token Tokens Trace Uploads Version offline online`.split(/\s+/),
 );
 
@@ -91,5 +91,7 @@ function isNoText(text: string): boolean {
   const value = /="(.*)"$/s.exec(text)?.[1];
   if (value === undefined)
     return text === "Colloquy" || text === "ms" || /^(?:[|&?:,]|[a-z]+:|\.\/colloquy )/.test(text);
-  return text.startsWith("name=") ? /^[a-z-]+$/.test(value) : /[/:@_{]|\.\.\.|…/.test(value) || value === "Colloquy";
+  return text.startsWith("name=")
+    ? /^[a-z][a-zA-Z.-]*$/.test(value)
+    : /[/:@_{]|\.\.\.|…/.test(value) || value === "Colloquy";
 }
