@@ -47,7 +47,7 @@ const names = new Set(["Tell me what is due today.", "pending", "default", "tool
 const look = `(() => {
   const texts = [];
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) if (!walk.currentNode.parentElement.closest("script, style, noscript, pre, code")) texts.push(walk.currentNode.data.trim());
+  while (walk.nextNode()) if (!walk.currentNode.parentElement.closest("script, style, noscript, pre, code, del, ins")) texts.push(walk.currentNode.data.trim());
   for (const name of ["aria-label", "placeholder", "title"])
     for (const each of document.querySelectorAll("[" + name + "]")) texts.push(each.getAttribute(name));
   const wide = [document.documentElement, ...document.querySelectorAll("#main, #main .overflow-y-auto")].filter((each) => each.scrollWidth > each.clientWidth);
