@@ -118,7 +118,7 @@ ${fields.map((field) => fieldOf(field, words)).join("\n")}
 </form>
 <noscript><p>${words.noScript(`<code>${post}</code>`, `<a href="docs">${words.docs}</a>`)}</p></noscript>`;
   return `<!doctype html>
-<html lang="${language}">
+<html lang="${language}" dir="${language === "ar" ? "rtl" : "ltr"}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
