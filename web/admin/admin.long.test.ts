@@ -87,11 +87,11 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
     await more("ada", "Erase…");
     const erase = page.getByRole("region", { name: "Erase ada" });
     await erase.getByLabel("Type the account name").fill("adam");
-    await erase.getByRole("button", { name: "Delete permanently" }).click();
+    await erase.getByRole("button", { name: "Erase permanently" }).click();
     await erase.getByRole("alert").waitFor();
     await findsNothing(page, "erase");
     await erase.getByLabel("Type the account name").fill("ada");
-    await erase.getByRole("button", { name: "Delete permanently" }).click();
+    await erase.getByRole("button", { name: "Erase permanently" }).click();
     await row("ada").waitFor({ state: "detached" });
     await page.getByText(/: erased \d/).waitFor({ state: "attached" });
   });

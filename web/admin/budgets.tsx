@@ -14,7 +14,7 @@ import { Waiting } from "../parts/waiting.tsx";
 
 const periodNames = { day: t`day`, month: t`month` };
 
-const stateNames = { ok: t`within budget`, warning: t`almost used up`, reached: t`used up` };
+const stateNames = { ok: t`within budget`, warning: t`past its warning`, reached: t`used up` };
 
 const limitNames = { wait: t`runs pause and ask`, refuse: t`runs fail`, warn: t`warn only` };
 

@@ -32,6 +32,7 @@ export function Doctor() {
   const loaded = useAnswer(["admin", "doctor"], (signal) => overview.examine({}, signal));
   const found = loaded.data?.toSorted((one, other) => order.indexOf(one.grade) - order.indexOf(other.grade));
   const troubles = found?.filter(({ grade }) => grade === "trouble").length ?? 0;
+  const notes = found?.filter(({ grade }) => grade === "note").length ?? 0;
   return (
     <>
       <div className="flex flex-wrap items-center gap-3">
@@ -40,7 +41,8 @@ export function Doctor() {
         </button>
         {found && (
           <p role="status">
-            {troubles === 0 ? t`No issues found.` : plural({ count: troubles }, { one: "# issue", other: "# issues" })}
+            {plural({ errors: troubles }, { 0: "No errors", one: "# error", other: "# errors" })}
+            {notes > 0 && ` · ${plural({ notes }, { one: "# note", other: "# notes" })}`}
           </p>
         )}
       </div>

@@ -80,7 +80,7 @@ function Health({ model: { available, reason, health } }: { readonly model: Defi
     <>
       <State grade={failsNow ? "warn" : "ok"}>{failsNow ? t`last request failed` : t`available`}</State>
       {health?.lastError && health.lastErrorAt && (
-        <div className="max-w-64 truncate text-muted" title={health.lastError}>
+        <div className="max-w-48 truncate text-muted" title={health.lastError}>
           {t`Last error, ${{ at: time(health.lastErrorAt) }}: ${{ error: health.lastError }}`}
         </div>
       )}

@@ -218,7 +218,8 @@ function Erase({ user, onBegun }: { readonly user: UserView; readonly onBegun: (
       <p>{t`This can't be undone. The account is deleted with its conversations, files and keys, and with everything it said in other people's conversations.`}</p>
       <Form
         name={t`Erase…`}
-        submit={t`Delete permanently`}
+        submit={t`Erase permanently`}
+        isGrave
         onSubmit={async () => {
           await users.erase(user.id, confirm);
           onBegun();

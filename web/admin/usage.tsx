@@ -75,7 +75,7 @@ function Today({ of }: { readonly of: UsageSubject }) {
   const against = (value: number | undefined, show: (value: number) => string) =>
     value === undefined ? t`No earlier data` : t`usually ${{ value: show(value) }} per day`;
   return (
-    <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-5" aria-label={t`Today`}>
+    <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 xl:grid-cols-5" aria-label={t`Today`}>
       <Tile name={t`Requests today`} value={figure(today?.requests ?? 0)} beside={against(usual?.requests, figure)} />
       <Tile
         name={t`Tokens today`}
@@ -95,9 +95,11 @@ function Today({ of }: { readonly of: UsageSubject }) {
 
 function Tile({ name, value, beside }: { readonly name: string; readonly value: string; readonly beside: string }) {
   return (
-    <div>
-      <dt className="text-muted">{name}</dt>
-      <dd className="text-xl leading-tight tabular-nums">{value}</dd>
+    <div className="min-w-0">
+      <dt className="truncate text-muted" title={name}>
+        {name}
+      </dt>
+      <dd className="text-xl leading-tight break-words tabular-nums">{value}</dd>
       <dd className="text-muted">{beside}</dd>
     </div>
   );

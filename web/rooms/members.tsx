@@ -47,6 +47,7 @@ export function Members({ room, thinking, present, colours, onChange, onChanged,
               <li key={handle} className="flex min-h-9 items-center gap-2" data-speaker={colours.get(handle)}>
                 <span className="min-w-0 grow text-muted">
                   <span className="speaker font-semibold break-words">@{handle}</span>{" "}
+                  {handle === room.you && `(${t`You`}) `}
                   {member.kind === "person"
                     ? present.has(handle)
                       ? t`online`

@@ -36,9 +36,10 @@ const due = new Intl.DateTimeFormat(locale, {
   hour: "2-digit",
   minute: "2-digit",
   hourCycle: "h23",
+  timeZoneName: "short",
 });
 
-/** When it is due, on this machine's clock. */
+/** When it is due, on this machine's clock, with its zone. */
 export const dueText = (iso: string) => due.format(new Date(iso));
 
 export function isTimeZone(name: string): boolean {

@@ -18,7 +18,7 @@ const whoseNames = { user: t`yours`, default: t`yours (default)` };
 
 const periodNames = { day: t`today`, month: t`this month` };
 
-const stateNames = { ok: t`within budget`, warning: t`almost used up`, reached: t`used up` };
+const stateNames = { ok: t`within budget`, warning: t`past its warning`, reached: t`used up` };
 
 const amountNames = { tokens: t`Tokens`, cost: t`Cost`, requests: t`Requests` };
 const groupings = ["model", "agent", "day"] as const;

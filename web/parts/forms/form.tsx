@@ -15,6 +15,8 @@ import { useUnsavedChanges } from "./unsaved-changes.ts";
 type FormProps = {
   readonly name: string;
   readonly submit: string;
+  /** What is sent can't be undone. */
+  readonly isGrave?: boolean;
   readonly onSubmit: () => Promise<unknown>;
   readonly isSure?: IsSure | undefined;
   /** Before the page leads elsewhere, people are asked whether what they typed may go. */
@@ -30,7 +32,16 @@ const nothing: ProblemsOfForm = new Map();
  * all when they are sent, with the focus on the first. So does what the server says of a field, which is known by its `name`. What was
  * typed stays when it fails.
  */
-export function Form({ name, submit, onSubmit, isSure, asksBeforeLeaving = false, children, beside }: FormProps) {
+export function Form({
+  name,
+  submit,
+  onSubmit,
+  isSure,
+  asksBeforeLeaving = false,
+  isGrave = false,
+  children,
+  beside,
+}: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const [problems, setProblems] = useState(nothing);
   const [isChanged, setChanged] = useState(false);
@@ -89,7 +100,11 @@ export function Form({ name, submit, onSubmit, isSure, asksBeforeLeaving = false
       }}
     >
       <FormProblems value={problems}>{children}</FormProblems>
-      <button type="submit" className="button-main" aria-disabled={isBusy || undefined}>
+      <button
+        type="submit"
+        className={isGrave ? "button-main bg-bad" : "button-main"}
+        aria-disabled={isBusy || undefined}
+      >
         {submit}
       </button>
       {beside}

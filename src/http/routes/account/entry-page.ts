@@ -46,6 +46,7 @@ input { border: 1px solid var(--edge); background: var(--raised); color: var(--i
 button { margin: 24px 0 12px; border: 0; background: var(--accent); color: var(--raised); cursor: pointer; }
 button:disabled { background: var(--edge); cursor: default; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+[hidden] { display: none !important; }
 output { display: block; min-height: 48px; font-size: 14px; color: var(--bad); }
 `;
 
@@ -58,7 +59,10 @@ if (token && location.hash.length < 2) {
   if (uninvited) {
     uninvited.hidden = false;
     form.hidden = true;
-  } else if (noToken) note.textContent = noToken;
+  } else if (noToken) {
+    note.textContent = noToken;
+    for (const each of form.children) each.hidden = each !== note;
+  }
 }
 // A link that is pasted into this tab changes no more than what stands behind the #.
 addEventListener("hashchange", () => location.reload());
