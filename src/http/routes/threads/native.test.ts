@@ -77,9 +77,10 @@ test("a run is accepted, followed to its end, and its items are there", async ()
   assert.equal(run.status, "done");
   assert.deepEqual(questions, []);
   const [listed, ...others] = await client.runs({ thread: started.threadId, status: "done" });
-  const { text, used, ...same } = listed as ListedRunView;
+  const { text, used, place, ...same } = listed as ListedRunView;
   assert.deepEqual([same, others], [run, []]);
   assert.deepEqual([text, used!.steps, used!.toolCalls], ["go", 2, 1]);
+  assert.equal(place?.kind, "conversation");
   const items = await client.items(started.threadId);
   assert.deepEqual(
     items.map(({ kind }) => kind),
