@@ -37,6 +37,17 @@ describe("entry pages", { skip: skipBrowser }, () => {
     assert.equal((await made).status(), 201);
   });
 
+  for (const path of ["/reset", "/setup"])
+    test(`a link to ${path} that lacks its end says so, and has nothing to fill in; the whole one has`, async () => {
+      const page = await openPage("open", path);
+      await page.getByRole("alert").getByText("This link is incomplete.").waitFor();
+      assert.equal(await page.locator("input:visible, button:visible").count(), 0);
+      assert.deepEqual(await violationsOf(page), []);
+      await page.evaluate(`location.hash = "something"`);
+      await page.getByRole("button").waitFor();
+      assert.equal(await page.getByRole("alert").textContent(), "");
+    });
+
   test("the sign-up page leads back to the login page", async () => {
     const page = await openPage("open", "/signup");
     await page.getByRole("link", { name: "Log in" }).click();
