@@ -6,9 +6,9 @@ const toleranceMs = 2000;
 /** How far the server's clock is ahead of this one's, kept for what is shown before the server is heard again. */
 const ahead = createStoredChoice("server-ahead");
 
-/** Told by whoever hears the server. */
-export function noteServerTime(iso: string): void {
-  const ms = Date.parse(iso) - Date.now();
+/** Told by whoever hears the server, so long after it said so: a tab that was frozen hears late. */
+export function noteServerTime(iso: string, agoMs: number): void {
+  const ms = Date.parse(iso) + agoMs - Date.now();
   if (Math.abs(ms - aheadMs()) > toleranceMs) ahead.set(Math.abs(ms) < toleranceMs ? "" : String(ms));
 }
 

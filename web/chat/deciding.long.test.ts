@@ -229,7 +229,7 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
     await begin();
     answers = [looks, runs, runs, "It ran again."];
     await say("look, and run it there");
-    await question().getByRole("button", { name: "I have read this" }).click();
+    await question().getByRole("button", { name: "Allow: I have read this" }).click();
     await log().getByText("It ran again.").waitFor();
   });
 

@@ -3,7 +3,7 @@ import { t } from "@lingui/core/macro";
 import { createStoredChoice } from "../browser/stored-choice.ts";
 import { MenuBehind } from "../parts/menus/menu.tsx";
 
-/** When what is said meanwhile is heard: `queue` after the answer, `steer` at the next step of who works. */
+/** When what is said meanwhile is heard: `queue` after the answer, `steer` at the next step of the agent at work. */
 export const sendMode = createStoredChoice("send-mode");
 
 /** Beside Send while an agent works. */

@@ -96,7 +96,10 @@ export function withDefinitions(pieces: readonly string[]): readonly string[] {
   const found = new Map<string, string>();
   for (const piece of pieces)
     if (piece.includes("]:") && !isFence(piece))
-      for (const [line, label = ""] of piece.matchAll(definition)) found.set(`[${label.toLowerCase()}]`, line);
+      for (const [line, label = ""] of piece.matchAll(definition)) {
+        const name = `[${label.toLowerCase()}]`;
+        if (!found.has(name)) found.set(name, line);
+      }
   if (found.size === 0) return pieces;
   return pieces.map((piece) => {
     if (!piece.includes("[") || isFence(piece)) return piece;

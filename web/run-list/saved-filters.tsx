@@ -55,7 +55,8 @@ export function SavedFilters({ list }: { readonly list: SavedFilter["list"] }) {
   const removal = useAct((name: string) => keep(all.filter((filter) => filter.list !== list || filter.name !== name)));
   const save = () => {
     const name = typed.trim();
-    const query = named ? mine.find((filter) => filter.name === named)!.query : now;
+    // Another tab may have deleted it meanwhile.
+    const query = mine.find((filter) => filter.name === named)?.query ?? now;
     const others = all.filter((filter) => filter.list !== list || (filter.name !== name && filter.name !== named));
     return keep([...others, { list, name, query }]);
   };

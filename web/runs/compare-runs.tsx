@@ -52,7 +52,7 @@ export function CompareRuns({ id, other: otherId }: { readonly id: string; reado
 function useComparedRun(id: string) {
   return useAnswer(["run", id, "compared"], async (signal): Promise<ComparedRun> => {
     const details = await runsInside.details(id, maxShown, signal);
-    const step = details.modelCalls.find(({ runId }) => runId === id)?.step;
+    const step = details.modelCalls.find(({ runId, step: of }) => runId === id && of !== null)?.step;
     const said = details.items.findLast(
       ({ kind, runId, step: of, facts }) =>
         kind === "message" && runId === id && of !== null && facts["role"] === "assistant",
@@ -66,9 +66,14 @@ function useComparedRun(id: string) {
   });
 }
 
+/** In place of what may not be read here, of which nobody can say whether it is the same. */
+const hiddenText = t`Only admins can see this text.`;
+
 function promptText({ messages }: StepPrompt): string {
   return messages
-    .map(({ role, text }) => `${roleNames[role]}\n${text ?? t`Only admins can see this text.`}`)
+    .map(({ role, text, calls = [] }) =>
+      [roleNames[role], text ?? hiddenText, ...calls.map((call) => `${call.name} ${call.text ?? hiddenText}`)].join("\n"),
+    )
     .join("\n\n");
 }
 
@@ -134,11 +139,12 @@ function RowWords({ row }: { readonly row: TraceRow }) {
 function pairText({ one, other }: RowPair): string {
   if (!one) return t`only in the other run`;
   if (!other) return t`only in this run`;
-  if (one.kind === "call" && one.input?.text !== other.input?.text) return t`other arguments`;
-  // What they asked for stands in the rows that follow.
-  if (one.kind === "step" && !one.output?.text && !other.output?.text) return "–";
-  if (one.output?.text !== other.output?.text) return one.kind === "step" ? t`other answer` : t`other result`;
-  return t`the same`;
+  if (one.kind === "call" && one.input?.text !== other.input?.text) return t`different arguments`;
+  if (rowState(one) !== rowState(other)) return t`different`;
+  // What they asked for stands in the rows that follow, and what a delegated run did in its own.
+  if ((one.kind === "step" || one.kind === "run") && !one.output?.text && !other.output?.text) return "–";
+  if (one.output?.text !== other.output?.text) return one.kind === "step" ? t`different answer` : t`different result`;
+  return one.input?.cut || one.output?.cut ? t`the same as far as shown` : t`the same`;
 }
 
 function Figures({ one, other }: { readonly one: RunDetailsView; readonly other: RunDetailsView }) {
@@ -232,7 +238,9 @@ function Texts({ name, one, other }: TextsProps) {
       <h2>{name}</h2>
       <p className="text-muted">
         {one === other
-          ? t`the same`
+          ? one === "" || one.includes(hiddenText)
+            ? "–"
+            : t`the same`
           : parts
             ? plural({ changes }, { one: "# difference, marked", other: "# differences, marked" })
             : t`Too different to mark what changed.`}

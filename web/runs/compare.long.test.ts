@@ -79,7 +79,7 @@ describe("two runs beside each other", { skip: skipBrowser }, () => {
     const rows = page.getByRole("region", { name: "Steps and calls" }).getByRole("row");
     assert.deepEqual(
       (await rows.getByRole("cell").allInnerTexts()).filter((_, at) => at % 3 === 2),
-      ["–", "the same", "only in this run", "only in this run", "other answer"],
+      ["–", "the same", "only in this run", "only in this run", "different answer"],
     );
     assert.deepEqual(await violationsOf(page), []);
     await page.getByRole("link", { name: "Back to the run" }).click();

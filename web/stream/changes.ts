@@ -11,7 +11,7 @@ const leastMs = 1000;
 type ThingHeard = Listeners & { count: number; readonly stop: AbortController; readonly hear: () => void };
 const heard = new Map<ChangedThing, ThingHeard>();
 
-/** Why the server tells of no changes, and what it was not asked for since. */
+/** Why the server sends no updates, and what has not been followed since. */
 let pause: { readonly reason: string; readonly things: ReadonlySet<ThingHeard> } | undefined;
 const pauseListeners = createListeners();
 
@@ -25,6 +25,7 @@ export function onChange(of: ChangedThing, changed: () => void): () => void {
     if (--thing.count > 0) return;
     heard.delete(of);
     thing.stop.abort();
+    endPauseOf(thing);
   };
 }
 
@@ -60,6 +61,14 @@ function listenTo(of: ChangedThing): ThingHeard {
 /** Why what is shown does not change by itself: a server that has refused is not asked again before somebody wants it. */
 export function usePausedReason(): string | undefined {
   return useSyncExternalStore(pauseListeners.listen, () => pause?.reason);
+}
+
+/** Nobody wants it any more. */
+function endPauseOf(thing: ThingHeard): void {
+  if (!pause?.things.has(thing)) return;
+  const things = new Set([...pause.things].filter((each) => each !== thing));
+  pause = things.size === 0 ? undefined : { ...pause, things };
+  pauseListeners.tell();
 }
 
 /** Follows again what was refused, and tells that all of it may have changed. */

@@ -1,6 +1,7 @@
 import type { EventWithCursor } from "../../src/client/events.ts";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import { isShownTo } from "../page/person.ts";
+import { steadyNow } from "../browser/steady-clock.ts";
 import { noteServerTime } from "../browser/server-time.ts";
 import { openPort, portWorks, type TabPort } from "./tab-port.ts";
 import type { Subject, SubjectPlace, ToTab } from "./stream-messages.ts";
@@ -110,7 +111,7 @@ function hear(message: ToTab): void {
       return noteConnection(message.isConnected);
     case "user":
       noteConnection(true);
-      noteServerTime(message.now);
+      noteServerTime(message.now, steadyNow() - message.at);
       // Somebody else has logged in, in another tab: what is shown here is not theirs.
       if (user !== undefined && user !== message.user && !isShownTo(message.user)) location.reload();
       user = message.user;

@@ -1,4 +1,5 @@
 import type { ServerAccess } from "../../src/client/request.ts";
+import { steadyNow } from "../browser/steady-clock.ts";
 import { createLine, type Line, type Subscription } from "./line.ts";
 import type { ToHub, ToTab } from "./stream-messages.ts";
 
@@ -40,7 +41,7 @@ export function createHub(): { readonly open: (port: MessagePort) => void } {
     };
     const line = createLine(server, {
       onConnection: (isConnected) => tellAll({ type: "connection", isConnected }),
-      onUser: (user, now) => tellAll({ type: "user", user, now }),
+      onUser: (user, now) => tellAll({ type: "user", user, now, at: steadyNow() }),
     });
     lines.set(key, [...linesOf(server), line]);
     return line;

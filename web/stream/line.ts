@@ -98,6 +98,8 @@ export function createLine(server: ServerAccess, { onConnection, onUser }: LineL
       before?.abort();
       if (current !== mine || mine.signal.aborted) return;
       current = undefined;
+      // What was told before it is heard again is not known.
+      for (const each of subscriptions) each.isCurrent = false;
       // The one before was the last that there was room for.
       if (before && error instanceof ColloquyError && error.code === "too_many_streams") return connectIn(firstPauseMs);
       if (error instanceof ColloquyError && isFinal(error)) refuseAll(error, error.status);
@@ -145,6 +147,8 @@ export function createLine(server: ServerAccess, { onConnection, onUser }: LineL
     look() {
       if (subscriptions.size === 0) return;
       pauseMs = firstPauseMs;
+      // Of what a connection told that may be dead, nothing is known since.
+      for (const each of subscriptions) each.isCurrent = false;
       doubtNow();
       connectIn(0);
     },

@@ -26,8 +26,8 @@ export type ToTab =
   | { readonly type: "over"; readonly id: number }
   | { readonly type: "refused"; readonly id: number; readonly error: StreamError }
   | { readonly type: "connection"; readonly isConnected: boolean }
-  /** As whom the server knows this browser, and what time it is there. */
-  | { readonly type: "user"; readonly user: string; readonly now: string }
+  /** As whom the server knows this browser, and what time it was there when this clock, which nobody sets, showed `at`. */
+  | { readonly type: "user"; readonly user: string; readonly now: string; readonly at: number }
   /** Sent now and then, since nobody tells when a worker has died. */
   | { readonly type: "here" }
   /** The hub took the tab for dead. */

@@ -23,7 +23,10 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
   const [problem, setProblem] = useState<string>();
   const isChanged = text !== given;
 
+  const isFromOutside = body.outside !== undefined && body.outside.length > 0;
+
   function allow(more: Pick<DecisionInput, "always" | "here" | "read"> = {}): void {
+    if (isBusy) return;
     if (isChanged && !isJson(text)) return setProblem(t`This is not valid JSON.`);
     setProblem(undefined);
     onDecide({
@@ -82,9 +85,9 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
             {t`Always allow ${{ to: shownNames(body.receivers) }} here`}
           </button>
         )}
-        {body.outside && (
+        {isFromOutside && (
           <button type="button" className="button" disabled={isBusy} onClick={() => allow({ read: true })}>
-            {t`I have read this`}
+            {t`Allow: I have read this`}
           </button>
         )}
         {why === undefined ? (

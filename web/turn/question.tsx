@@ -76,7 +76,7 @@ export function Question({ question, onDecide }: QuestionProps) {
         </details>
       )}
       {body.outage && <OutageChoices question={question} outage={body.outage} {...choices} />}
-      {body.reason === "approval" && <Approval body={body} {...choices} />}
+      {body.reason === "approval" && <Approval key={body.argumentsHash} body={body} {...choices} />}
       {body.reason === "limit" && (
         <Choices main="continue" of={{ continue: t`Continue`, stop: t`End run` }} {...choices} />
       )}

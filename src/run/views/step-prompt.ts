@@ -1,3 +1,4 @@
+import { describeMoment } from "../../tools/basic/now.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { ColloquyError, NotFound } from "../../protocol/base/errors.ts";
 import { isId } from "../../protocol/base/ids.ts";
@@ -193,7 +194,7 @@ async function placeOf(query: Query, { runId, step }: PromptQuery): Promise<Step
 }
 
 function namesTime({ messages }: ModelRequest): boolean {
-  const today = new Date().toISOString().slice(0, 11);
+  const today = describeMoment(new Date()).iso.slice(0, 11);
   return messages.some(({ role, content }) => role !== "tool" && JSON.stringify(content).includes(today));
 }
 

@@ -67,9 +67,11 @@ export function Form({
     first?.focus();
   }
   function change(id: string, found: string | undefined): void {
-    if (problems.get(id) === found) return;
-    const others = [...problems].filter(([of]) => of !== id);
-    setProblems(new Map(found === undefined ? others : [...others, [id, found]]));
+    setProblems((now) => {
+      if (now.get(id) === found) return now;
+      const others = [...now].filter(([of]) => of !== id);
+      return new Map(found === undefined ? others : [...others, [id, found]]);
+    });
   }
 
   return (

@@ -22,7 +22,7 @@ export type PageWords = typeof en;
 
 const de: PageWords = {
   logIn: { title: "Anmelden", button: "Anmelden" },
-  setUp: { title: "Das erste Konto", button: "Konto anlegen" },
+  setUp: { title: "Den ersten Admin anlegen", button: "Konto anlegen" },
   signUp: { title: "Neues Konto", button: "Konto anlegen" },
   reset: { title: "Neues Passwort", button: "Passwort setzen" },
   name: "Name",
@@ -33,7 +33,7 @@ const de: PageWords = {
     "Noch kein Konto? Bitten Sie einen Admin dieses Servers um eines. Der Link für den ersten Admin steht dort, wo der Server gestartet wurde.",
   invitationNeeded: "Um ein Konto anzulegen, öffnen Sie den Einladungslink, den Sie bekommen haben.",
   signUpClosed: "Dieser Server nimmt keine neuen Konten an. Fragen Sie einen Admin danach.",
-  noToken: "Der Link ist nicht vollständig: Es fehlt, was hinter dem # steht.",
+  noToken: "Dieser Link ist unvollständig. Kopieren Sie den ganzen Link, den Sie bekommen haben.",
   noServer: "Der Server ist nicht erreichbar.",
   noScript: (post, docs) => `Diese Seite braucht JavaScript. Ohne: JSON mit POST an ${post}, siehe ${docs}.`,
   docs: "die API",
