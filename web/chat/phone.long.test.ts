@@ -86,10 +86,16 @@ describe("the message field on a phone, in German", { skip: skipBrowser }, () =>
     await looksCalm("at work");
     await pictureOf(page, "phone at work");
     await page.getByRole("textbox", { name: "Nachricht" }).fill("Noch etwas");
-    await page.getByRole("radio", { name: "Jetzt einwerfen" }).check();
+    const choose = async (name: string) => {
+      await page.getByRole("button", { name: /^Wann senden: / }).click();
+      await page.getByRole("menuitemcheckbox", { name }).click();
+      await page.getByRole("button", { name: `Wann senden: ${name}` }).waitFor();
+      await page.getByRole("menu").waitFor({ state: "detached" });
+    };
+    await choose("Jetzt einwerfen");
     await looksCalm("at work, with more to say");
     await pictureOf(page, "phone at work typing");
-    await page.getByRole("radio", { name: "Einreihen" }).check();
+    await choose("Einreihen");
     await page.getByRole("textbox", { name: "Nachricht" }).fill("");
     held.resolve();
     await page.locator("[role=log][aria-busy=false]").waitFor();

@@ -1,4 +1,4 @@
-import { QueryClient } from "@tanstack/react-query";
+import { focusManager, QueryClient } from "@tanstack/react-query";
 
 /** What the page has read of the server. Emptied when somebody else looks at it: a login loads the page anew. */
 export const queries = new QueryClient({
@@ -13,4 +13,10 @@ export const queries = new QueryClient({
     },
     mutations: { retry: false },
   },
+});
+
+// Who comes back from another window has seen this one all the time: no tab was hidden.
+focusManager.setEventListener((look) => {
+  for (const name of ["focus", "visibilitychange"]) addEventListener(name, () => look());
+  return () => {};
 });

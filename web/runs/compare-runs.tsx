@@ -72,7 +72,9 @@ const hiddenText = t`Only admins can see this text.`;
 function promptText({ messages }: StepPrompt): string {
   return messages
     .map(({ role, text, calls = [] }) =>
-      [roleNames[role], text ?? hiddenText, ...calls.map((call) => `${call.name} ${call.text ?? hiddenText}`)].join("\n"),
+      [roleNames[role], text ?? hiddenText, ...calls.map((call) => `${call.name} ${call.text ?? hiddenText}`)].join(
+        "\n",
+      ),
     )
     .join("\n\n");
 }

@@ -29,18 +29,21 @@ export function whenText(cron: string): string {
 
 export const ownTimeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-const due = new Intl.DateTimeFormat(locale, {
+const dueStyle: Intl.DateTimeFormatOptions = {
   weekday: "short",
   day: "numeric",
   month: "short",
   hour: "2-digit",
   minute: "2-digit",
   hourCycle: "h23",
-  timeZoneName: "short",
-});
+};
+const due = new Intl.DateTimeFormat(locale, dueStyle);
+const dueWithZone = new Intl.DateTimeFormat(locale, { ...dueStyle, timeZoneName: "short" });
 
-/** When it is due, on this machine's clock, with its zone. */
-export const dueText = (iso: string) => due.format(new Date(iso));
+/** When it is due, on this machine's clock; of a schedule in another zone this one's is named. */
+export function dueText(iso: string, timeZone = ownTimeZone): string {
+  return (timeZone === ownTimeZone ? due : dueWithZone).format(new Date(iso));
+}
 
 export function isTimeZone(name: string): boolean {
   try {

@@ -193,7 +193,13 @@ function NextTimes({ cron, timeZone }: { readonly cron: string; readonly timeZon
     client.schedules.times({ cron, timeZone }, signal),
   );
   return (
-    <Times problem={problem}>{data && `${t`Next times:`} ${data.next.slice(0, 3).map(dueText).join(" · ")}`}</Times>
+    <Times problem={problem}>
+      {data &&
+        `${t`Next times:`} ${data.next
+          .slice(0, 3)
+          .map((at) => dueText(at))
+          .join(" · ")}`}
+    </Times>
   );
 }
 

@@ -76,7 +76,7 @@ function Schedule({ schedule, onChange }: { readonly schedule: ScheduleView; rea
       </p>
       <p className="text-sm">
         {enabled && next !== null ? (
-          <State grade="ok">{t`next: ${{ when: dueText(next) }}`}</State>
+          <State grade="ok">{t`next: ${{ when: dueText(next, timeZone) }}`}</State>
         ) : (
           <State grade="quiet">{t`paused`}</State>
         )}
