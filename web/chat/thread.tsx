@@ -251,10 +251,17 @@ function CopyButton({ turn }: { readonly turn: Turn }) {
   );
 }
 
-/** As it is shown, for programs that take text with its form. */
+/** As it is shown, for programs that take text with its form; how the page lays it out is not theirs. */
 function shownTextOf(button: Element): string | undefined {
-  const shown = button.closest(".turn")?.querySelectorAll(".prose-page") ?? [];
-  return shown.length === 0 ? undefined : [...shown].map(({ innerHTML }) => innerHTML).join("\n");
+  const shown = [...(button.closest(".turn")?.querySelectorAll(".prose-page") ?? [])];
+  if (shown.length === 0) return undefined;
+  return shown
+    .map((each) => {
+      const copy = each.cloneNode(true) as Element;
+      for (const styled of copy.querySelectorAll("[style]")) styled.removeAttribute("style");
+      return copy.innerHTML;
+    })
+    .join("\n");
 }
 
 function Branches({ number, count, older, newer }: BranchTurn) {
