@@ -51,7 +51,7 @@ function ownCopy(piece: string): string {
   return JSON.parse(JSON.stringify(piece)) as string;
 }
 
-const footnote = /^ {0,3}\[\^[^\]\n]+\]:/m;
+const footnote = /^ {0,3}\[\^[^\]\n\r\u2028\u2029]+\]:/m;
 const listItem = /^ {0,3}(?:[-*+]|(\d{1,9})[.)])\s/;
 /** Characters of a list after which its next item may begin another one. */
 const longList = 4000;
@@ -77,7 +77,8 @@ function isLongList(piece: string, line: string): boolean {
   if (piece.length < longList || !/^(?:[-*+]|\d)/.test(line) || !listItem.test(piece)) return false;
   const number = listItem.exec(line)?.[1];
   if (number === undefined) return listItem.test(line);
-  return new RegExp(`^${Number(number) - 1}[.)]\\s`, "m").test(piece.slice(-2000));
+  const before = [".", ")"].map((sign) => `\n${Number(number) - 1}${sign} `);
+  return before.some((start) => `\n${piece.slice(-2000)}`.includes(start));
 }
 
 function openedBy(line: string): RegExp | undefined {
@@ -89,7 +90,7 @@ function openedBy(line: string): RegExp | undefined {
   return formula[2]?.includes(end) ? undefined : new RegExp(end.replaceAll(/[$\\\]]/g, String.raw`\$&`));
 }
 
-const definition = /^ {0,3}\[([^\]\n^][^\]\n]*)\]:[ \t]*\S.*$/gm;
+const definition = /^ {0,3}\[([^\]\n\r\u2028\u2029^][^\]\n\r\u2028\u2029]*)\]:[ \t]*\S.*$/gm;
 
 /** The pieces, each with the definitions of links that it names: those hold everywhere in a text, and stand at its end as a rule. */
 export function withDefinitions(pieces: readonly string[]): readonly string[] {
