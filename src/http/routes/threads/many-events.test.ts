@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
+import { serve } from "../../../../test/serve.ts";
+import { createChangeFeed } from "../../../store/driver/change-feed.ts";
+import type { Services } from "../../server/services.ts";
 import { type Client, createClient } from "../../../client/client.ts";
 import { createSseParser, type SseEvent } from "../../../client/sse.ts";
 import { newId } from "../../../protocol/base/ids.ts";
@@ -27,9 +30,13 @@ type ManyEvent = {
 };
 
 /** Reads until `enough`, then leaves. */
-async function followMany(subjects: unknown, enough: (told: readonly ManyEvent[]) => boolean): Promise<ManyEvent[]> {
+async function followMany(
+  subjects: unknown,
+  enough: (told: readonly ManyEvent[]) => boolean,
+  url = server.url,
+): Promise<ManyEvent[]> {
   const leaving = new AbortController();
-  const response = await fetch(`${server.url}/api/events`, {
+  const response = await fetch(`${url}/api/events`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ subjects }),
@@ -183,4 +190,36 @@ test("that runs have begun or ended is told to whoever they are of, and to nobod
   await followMany([{ of: "runs" }, { of: "thread", id: threadId }], ended(1));
   assert.equal(others, 1, "at the beginning");
   other.close();
+});
+
+test("that a collection has changed is told to whoever follows knowledge, and not as a task", async () => {
+  const feed = createChangeFeed(server.database, "colloquy_knowledge");
+  const knowledge = { followChanges: (tell: () => void) => feed.follow("all", () => tell()) };
+  const serving = await serve({ ...server.services, knowledge: knowledge as Services["knowledge"] });
+  try {
+    let isMade = false;
+    const told = await followMany(
+      [{ of: "knowledge" }, { of: "tasks" }],
+      (all) => {
+        const of = (number: number) =>
+          all.filter((event) => event.number === number && event.type === "message").length;
+        if (!isMade && of(0) === 1 && of(1) === 1) {
+          isMade = true;
+          void server.database.query(
+            "insert into rag_collections (id, user_id, name, settings) select $1, id, 'Birds', '{}' from users limit 1",
+            [newId()],
+          );
+        }
+        return isMade && of(0) > 1;
+      },
+      serving.url,
+    );
+    assert.equal(
+      told.filter(({ number, type }) => number === 1 && type === "message").length,
+      1,
+      "no task has changed",
+    );
+  } finally {
+    await serving.close();
+  }
 });
